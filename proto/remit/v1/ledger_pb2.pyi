@@ -1,0 +1,224 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from remit.v1 import access_pb2 as _access_pb2
+from remit.v1 import common_pb2 as _common_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class EventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EVENT_TYPE_UNSPECIFIED: _ClassVar[EventType]
+    EVENT_TYPE_OBJECT_CREATED: _ClassVar[EventType]
+    EVENT_TYPE_OBJECT_UPDATED: _ClassVar[EventType]
+    EVENT_TYPE_LIFECYCLE_TRANSITIONED: _ClassVar[EventType]
+    EVENT_TYPE_AVAILABILITY_TRANSITIONED: _ClassVar[EventType]
+    EVENT_TYPE_RETENTION_TRANSITIONED: _ClassVar[EventType]
+    EVENT_TYPE_VALIDATION_TRANSITIONED: _ClassVar[EventType]
+    EVENT_TYPE_PROVENANCE_UPDATED: _ClassVar[EventType]
+    EVENT_TYPE_ACCESS_DENIED: _ClassVar[EventType]
+    EVENT_TYPE_OBJECT_REDACTED: _ClassVar[EventType]
+    EVENT_TYPE_OBJECT_DELETED: _ClassVar[EventType]
+    EVENT_TYPE_TOOL_INVOKED: _ClassVar[EventType]
+    EVENT_TYPE_TOOL_COMPLETED: _ClassVar[EventType]
+    EVENT_TYPE_DELEGATION_GRANTED: _ClassVar[EventType]
+    EVENT_TYPE_DELEGATION_REVOKED: _ClassVar[EventType]
+    EVENT_TYPE_DELEGATION_EXERCISED: _ClassVar[EventType]
+    EVENT_TYPE_TENANT_CREATED: _ClassVar[EventType]
+    EVENT_TYPE_WORKSPACE_CREATED: _ClassVar[EventType]
+    EVENT_TYPE_POLICY_RULE_ADDED: _ClassVar[EventType]
+    EVENT_TYPE_POLICY_RULE_REMOVED: _ClassVar[EventType]
+    EVENT_TYPE_ROLE_BOUND: _ClassVar[EventType]
+    EVENT_TYPE_ROLE_UNBOUND: _ClassVar[EventType]
+    EVENT_TYPE_INTEGRITY_VIOLATION: _ClassVar[EventType]
+    EVENT_TYPE_PROPAGATION_JOB_OPENED: _ClassVar[EventType]
+    EVENT_TYPE_PROPAGATION_JOB_CLOSED: _ClassVar[EventType]
+EVENT_TYPE_UNSPECIFIED: EventType
+EVENT_TYPE_OBJECT_CREATED: EventType
+EVENT_TYPE_OBJECT_UPDATED: EventType
+EVENT_TYPE_LIFECYCLE_TRANSITIONED: EventType
+EVENT_TYPE_AVAILABILITY_TRANSITIONED: EventType
+EVENT_TYPE_RETENTION_TRANSITIONED: EventType
+EVENT_TYPE_VALIDATION_TRANSITIONED: EventType
+EVENT_TYPE_PROVENANCE_UPDATED: EventType
+EVENT_TYPE_ACCESS_DENIED: EventType
+EVENT_TYPE_OBJECT_REDACTED: EventType
+EVENT_TYPE_OBJECT_DELETED: EventType
+EVENT_TYPE_TOOL_INVOKED: EventType
+EVENT_TYPE_TOOL_COMPLETED: EventType
+EVENT_TYPE_DELEGATION_GRANTED: EventType
+EVENT_TYPE_DELEGATION_REVOKED: EventType
+EVENT_TYPE_DELEGATION_EXERCISED: EventType
+EVENT_TYPE_TENANT_CREATED: EventType
+EVENT_TYPE_WORKSPACE_CREATED: EventType
+EVENT_TYPE_POLICY_RULE_ADDED: EventType
+EVENT_TYPE_POLICY_RULE_REMOVED: EventType
+EVENT_TYPE_ROLE_BOUND: EventType
+EVENT_TYPE_ROLE_UNBOUND: EventType
+EVENT_TYPE_INTEGRITY_VIOLATION: EventType
+EVENT_TYPE_PROPAGATION_JOB_OPENED: EventType
+EVENT_TYPE_PROPAGATION_JOB_CLOSED: EventType
+
+class LedgerEvent(_message.Message):
+    __slots__ = ("event_id", "operation_id", "scope_id", "event_type", "recorded_at", "sequence", "actor", "object_id", "version_id", "delegation_id", "payload_json", "use_number", "previous_hash", "chain_hash", "correlation_id")
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_ID_FIELD_NUMBER: _ClassVar[int]
+    EVENT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_AT_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_ID_FIELD_NUMBER: _ClassVar[int]
+    DELEGATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_JSON_FIELD_NUMBER: _ClassVar[int]
+    USE_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_HASH_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_HASH_FIELD_NUMBER: _ClassVar[int]
+    CORRELATION_ID_FIELD_NUMBER: _ClassVar[int]
+    event_id: str
+    operation_id: str
+    scope_id: str
+    event_type: EventType
+    recorded_at: _timestamp_pb2.Timestamp
+    sequence: int
+    actor: _common_pb2.Actor
+    object_id: str
+    version_id: str
+    delegation_id: str
+    payload_json: str
+    use_number: int
+    previous_hash: bytes
+    chain_hash: bytes
+    correlation_id: str
+    def __init__(self, event_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., scope_id: _Optional[str] = ..., event_type: _Optional[_Union[EventType, str]] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sequence: _Optional[int] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., object_id: _Optional[str] = ..., version_id: _Optional[str] = ..., delegation_id: _Optional[str] = ..., payload_json: _Optional[str] = ..., use_number: _Optional[int] = ..., previous_hash: _Optional[bytes] = ..., chain_hash: _Optional[bytes] = ..., correlation_id: _Optional[str] = ...) -> None: ...
+
+class ListEventsRequest(_message.Message):
+    __slots__ = ("scope_id", "operation_id", "delegation_id", "purpose", "correlation_id", "actor", "after_sequence", "to_sequence", "event_classes", "object_id", "actor_id", "filter_delegation_id", "filter_operation_id", "limit", "cursor")
+    SCOPE_ID_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    DELEGATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    CORRELATION_ID_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    TO_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    EVENT_CLASSES_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_ID_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_ID_FIELD_NUMBER: _ClassVar[int]
+    FILTER_DELEGATION_ID_FIELD_NUMBER: _ClassVar[int]
+    FILTER_OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    scope_id: str
+    operation_id: str
+    delegation_id: str
+    purpose: str
+    correlation_id: str
+    actor: _common_pb2.Actor
+    after_sequence: int
+    to_sequence: int
+    event_classes: _containers.RepeatedScalarFieldContainer[EventType]
+    object_id: str
+    actor_id: str
+    filter_delegation_id: str
+    filter_operation_id: str
+    limit: int
+    cursor: str
+    def __init__(self, scope_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., delegation_id: _Optional[str] = ..., purpose: _Optional[str] = ..., correlation_id: _Optional[str] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., after_sequence: _Optional[int] = ..., to_sequence: _Optional[int] = ..., event_classes: _Optional[_Iterable[_Union[EventType, str]]] = ..., object_id: _Optional[str] = ..., actor_id: _Optional[str] = ..., filter_delegation_id: _Optional[str] = ..., filter_operation_id: _Optional[str] = ..., limit: _Optional[int] = ..., cursor: _Optional[str] = ...) -> None: ...
+
+class ListEventsResponse(_message.Message):
+    __slots__ = ("events", "head_sequence", "cursor", "operation_id", "event_ids")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    HEAD_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    EVENT_IDS_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[LedgerEvent]
+    head_sequence: int
+    cursor: str
+    operation_id: str
+    event_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, events: _Optional[_Iterable[_Union[LedgerEvent, _Mapping]]] = ..., head_sequence: _Optional[int] = ..., cursor: _Optional[str] = ..., operation_id: _Optional[str] = ..., event_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetEventRequest(_message.Message):
+    __slots__ = ("scope_id", "operation_id", "purpose", "correlation_id", "actor", "event_id")
+    SCOPE_ID_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    CORRELATION_ID_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    scope_id: str
+    operation_id: str
+    purpose: str
+    correlation_id: str
+    actor: _common_pb2.Actor
+    event_id: str
+    def __init__(self, scope_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., purpose: _Optional[str] = ..., correlation_id: _Optional[str] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., event_id: _Optional[str] = ...) -> None: ...
+
+class GetEventResponse(_message.Message):
+    __slots__ = ("event", "operation_id", "body")
+    EVENT_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    BODY_FIELD_NUMBER: _ClassVar[int]
+    event: LedgerEvent
+    operation_id: str
+    body: bytes
+    def __init__(self, event: _Optional[_Union[LedgerEvent, _Mapping]] = ..., operation_id: _Optional[str] = ..., body: _Optional[bytes] = ...) -> None: ...
+
+class KnownPlace(_message.Message):
+    __slots__ = ("sequence", "chain_hash")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    CHAIN_HASH_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    chain_hash: bytes
+    def __init__(self, sequence: _Optional[int] = ..., chain_hash: _Optional[bytes] = ...) -> None: ...
+
+class VerifyLedgerRequest(_message.Message):
+    __slots__ = ("scope_id", "operation_id", "purpose", "correlation_id", "actor", "known")
+    SCOPE_ID_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    CORRELATION_ID_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_FIELD_NUMBER: _ClassVar[int]
+    scope_id: str
+    operation_id: str
+    purpose: str
+    correlation_id: str
+    actor: _common_pb2.Actor
+    known: KnownPlace
+    def __init__(self, scope_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., purpose: _Optional[str] = ..., correlation_id: _Optional[str] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., known: _Optional[_Union[KnownPlace, _Mapping]] = ...) -> None: ...
+
+class LedgerFinding(_message.Message):
+    __slots__ = ("sequence", "kind", "place")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    kind: str
+    place: str
+    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., place: _Optional[str] = ...) -> None: ...
+
+class VerifyLedgerResponse(_message.Message):
+    __slots__ = ("ok", "findings", "head_sequence", "head_hash", "count", "operation_id")
+    OK_FIELD_NUMBER: _ClassVar[int]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    HEAD_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    HEAD_HASH_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
+    ok: bool
+    findings: _containers.RepeatedCompositeFieldContainer[LedgerFinding]
+    head_sequence: int
+    head_hash: bytes
+    count: int
+    operation_id: str
+    def __init__(self, ok: _Optional[bool] = ..., findings: _Optional[_Iterable[_Union[LedgerFinding, _Mapping]]] = ..., head_sequence: _Optional[int] = ..., head_hash: _Optional[bytes] = ..., count: _Optional[int] = ..., operation_id: _Optional[str] = ...) -> None: ...
