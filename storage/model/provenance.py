@@ -1,0 +1,128 @@
+"""Where memory comes from, and the integrity metadata a client gives: the two encrypted parts beside the content.
+
+Both are canonical JSON before they are encrypted (PAMSPEC 8.6, 8.7; memory.md, Encrypted parts).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from storage.model.actor import ActorRef, parse_actor
+from storage.model.canonical import Fields, JsonValue, canonical_json, canonical_json_with_floats, parse_object
+
+_PROVENANCE_KEYS: Final = frozenset(
+    {
+        "provenance_id",
+        "actor",
+        "activity",
+        "recorded_at_us",
+        "source_ref",
+        "evidence_refs",
+        "observed_at_us",
+        "transformation_parent",
+        "source_confidence",
+        "integrity_ref",
+    }
+)
+_INTEGRITY_KEYS: Final = frozenset({"digest", "algorithm", "canonicalization_profile", "signature", "ledger_ref"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Provenance of one version (P-8.6-*). Times are microseconds since 1970 UTC; `source_confidence` is 0..1."""
+
+    provenance_id: str
+    actor: ActorRef
+    activity: str
+    recorded_at_us: int
+    source_ref: str | None = None
+    evidence_refs: tuple[str, ...] = ()
+    observed_at_us: int | None = None
+    transformation_parent: str | None = None
+    source_confidence: float | None = None
+    integrity_ref: str | None = None
+
+    def for_core(self) -> dict[str, JsonValue]:
+        """Returns the record as JSON; absent fields are omitted."""
+        value: dict[str, JsonValue] = {
+            "provenance_id": self.provenance_id,
+            "actor": self.actor.for_core(),
+            "activity": self.activity,
+            "recorded_at_us": self.recorded_at_us,
+        }
+        optional: dict[str, JsonValue] = {
+            "source_ref": self.source_ref,
+            "evidence_refs": self.evidence_refs or None,
+            "observed_at_us": self.observed_at_us,
+            "transformation_parent": self.transformation_parent,
+            "source_confidence": self.source_confidence,
+            "integrity_ref": self.integrity_ref,
+        }
+        value.update((key, item) for key, item in optional.items() if item is not None)
+        return value
+
+
+def provenance_bytes(provenance: Provenance) -> bytes:
+    """Returns the canonical bytes of the record: the plaintext of the part `provenance`."""
+    if provenance.source_confidence is None:
+        return canonical_json(provenance.for_core())
+    return canonical_json_with_floats(provenance.for_core())
+
+
+def provenance_of(value: object) -> Provenance:
+    """Returns the record from its parsed JSON. Raises MalformedCanonical."""
+    return _provenance(Fields(value, "provenance", _PROVENANCE_KEYS))
+
+
+def parse_provenance(data: bytes) -> Provenance:
+    """Returns the record in `data`. Raises MalformedCanonical."""
+    return _provenance(parse_object(data, "provenance", _PROVENANCE_KEYS))
+
+
+def _provenance(fields: Fields) -> Provenance:
+    return Provenance(
+        provenance_id=fields.text("provenance_id"),
+        actor=parse_actor(fields.raw("actor")),
+        activity=fields.text("activity"),
+        recorded_at_us=fields.integer("recorded_at_us"),
+        source_ref=fields.optional_text("source_ref"),
+        evidence_refs=fields.optional_texts("evidence_refs") or (),
+        observed_at_us=fields.optional_integer("observed_at_us"),
+        transformation_parent=fields.optional_text("transformation_parent"),
+        source_confidence=fields.optional_number("source_confidence"),
+        integrity_ref=fields.optional_text("integrity_ref"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Integrity:
+    """Integrity metadata a client gives (P-8.7-*); kept and returned, never relied upon."""
+
+    digest: str
+    algorithm: str
+    canonicalization_profile: str | None = None
+    signature: str | None = None
+    ledger_ref: str | None = None
+
+
+def integrity_bytes(integrity: Integrity) -> bytes:
+    """Returns the canonical bytes of the metadata: the plaintext of the part `integrity`."""
+    optional: dict[str, JsonValue] = {
+        "digest": integrity.digest,
+        "algorithm": integrity.algorithm,
+        "canonicalization_profile": integrity.canonicalization_profile,
+        "signature": integrity.signature,
+        "ledger_ref": integrity.ledger_ref,
+    }
+    return canonical_json({key: item for key, item in optional.items() if item is not None})
+
+
+def parse_integrity(data: bytes) -> Integrity:
+    """Returns the metadata in `data`. Raises MalformedCanonical."""
+    fields = parse_object(data, "integrity", _INTEGRITY_KEYS)
+    return Integrity(
+        digest=fields.text("digest"),
+        algorithm=fields.text("algorithm"),
+        canonicalization_profile=fields.optional_text("canonicalization_profile"),
+        signature=fields.optional_text("signature"),
+        ledger_ref=fields.optional_text("ledger_ref"),
+    )
