@@ -38,6 +38,7 @@ VALUE_SETS: dict[str, Values] = {
         }
     },
     "network_policy": {"networkPolicy": {"enabled": True}},
+    "metrics": {"metrics": {"enabled": True}, "networkPolicy": {"enabled": True, "metricsFrom": [{"podSelector": {}}]}},
     "network_policy_closed": {
         "networkPolicy": {
             "enabled": True,
@@ -68,7 +69,7 @@ VALUE_SETS: dict[str, Values] = {
     "database_ca": {"databaseCa": {"existingConfigMap": "pg-ca"}},
     "everything_placed": {
         "replicaCount": 5,
-        "server": {"bindAddress": "[::]", "workers": 4, "extraEnv": {"REMIT_LOG_LEVEL": "debug"}},
+        "server": {"bindAddress": "[::]", "workers": 4, "extraEnv": {"REMIT_DATABASE_PREPARED_STATEMENTS": "false"}},
         "preStopSleepSeconds": 0,
         "topologySpread": {"whenUnsatisfiable": "DoNotSchedule", "topologyKeys": ["kubernetes.io/hostname"]},
         "podDisruptionBudget": {"maxUnavailable": "20%"},

@@ -10,6 +10,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from server.config import Settings
+
 Manifest = dict[str, Any]
 Render = Callable[..., list[Manifest]]
 One = Callable[[list[Manifest], str], Manifest]
@@ -92,10 +94,21 @@ def test_probes_ask_the_plaintext_health_listener_with_and_without_tls(one: One,
         assert container[probe]["grpc"] == {"port": health_port, "service": service}
 
 
+def test_every_variable_is_a_setting(manifests: list[Manifest]) -> None:
+    settings = {f"REMIT_{name.upper()}" for name in Settings.model_fields}
+    for manifest in manifests:
+        if manifest["kind"] in {"Deployment", "Job"}:
+            names = [e["name"] for c in manifest["spec"]["template"]["spec"]["containers"] for e in c["env"]]
+            assert set(names) <= settings
+            assert len(set(names)) == len(names)
+
+
 def test_the_pod_leaves_the_endpoints_before_it_drains(render: Render, one: One) -> None:
     pod = one(render(), "Deployment")["spec"]["template"]["spec"]
     sleep_seconds = pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
-    assert 0 < sleep_seconds < pod["terminationGracePeriodSeconds"]
+    env = {e["name"]: e.get("value") for e in pod["containers"][0]["env"]}
+    assert sleep_seconds > 0
+    assert sleep_seconds + int(env["REMIT_DRAIN_SECONDS"]) < pod["terminationGracePeriodSeconds"]
 
 
 def test_a_changed_issuer_rolls_the_pods(render: Render, one: One) -> None:
@@ -145,6 +158,21 @@ def test_network_policies_open_the_service_port_alone(render: Render) -> None:
         {"from": [{"podSelector": {}}], "ports": [{"port": "grpc", "protocol": "TCP"}]}
     ]
     assert policies["demo-remit-migrate"]["ingress"] == []
+
+
+def test_metrics_are_read_by_those_named_alone(render: Render, one: One) -> None:
+    monitoring = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
+    manifests = render(
+        {
+            "metrics": {"enabled": True},
+            "networkPolicy": {"enabled": True, "ingressFrom": [], "metricsFrom": monitoring},
+            "migrations": {"enabled": False},
+        }
+    )
+    assert one(manifests, "NetworkPolicy")["spec"]["ingress"] == [
+        {"from": monitoring, "ports": [{"port": "metrics", "protocol": "TCP"}]}
+    ]
+    assert "metrics" not in {p["targetPort"] for p in one(manifests, "Service")["spec"]["ports"]}
 
 
 def test_no_peer_means_nobody(render: Render) -> None:

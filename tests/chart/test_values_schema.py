@@ -1,11 +1,14 @@
 """The schema of the values knows every value and refuses what could not run."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import helm_python
 import jsonschema
 import pytest
+from pydantic import SecretStr
+
+from server.config import Settings
 
 REFUSED: dict[str, dict[str, Any]] = {
     "unknown key": {"replicas": 3},
@@ -26,7 +29,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "credential in extraEnv": {"server": {"extraEnv": {"REMIT_DATABASE_URL": "postgresql://u:p@db/remit"}}},
     "placed setting in extraEnv": {"server": {"extraEnv": {"REMIT_ALLOW_INSECURE_LISTEN": "true"}}},
     "foreign extraEnv": {"server": {"extraEnv": {"LD_PRELOAD": "x.so"}}},
-    "number in extraEnv": {"server": {"extraEnv": {"REMIT_LOG_LEVEL": 3}}},
+    "number in extraEnv": {"server": {"extraEnv": {"REMIT_QUEUE_MAX": 3}}},
     "service type": {"service": {"type": "ExternalName"}},
     "key set with an odd name": {"issuers": {"jwksFiles": {"../keys": "{}"}}},
     "issuers as text": {"issuers": {"config": "{}"}},
@@ -45,7 +48,8 @@ CONTRADICTIONS: dict[str, dict[str, Any]] = {
     "no meaning with tls.enabled": {"tls": {"allowInsecureListen": True}},
     "service.headless needs": {"service": {"headless": True, "type": "LoadBalancer"}},
     "must differ": {"server": {"healthPort": 50051}},
-    "terminationGracePeriodSeconds must exceed": {"terminationGracePeriodSeconds": 5},
+    "terminationGracePeriodSeconds must exceed": {"terminationGracePeriodSeconds": 35},
+    "probes.startup must allow for": {"server": {"startupWaitSeconds": 361}},
 }
 
 
@@ -65,6 +69,17 @@ def test_contradictions_are_named(chart: helm_python.Chart, message: str, values
 
 def test_accepts(chart: helm_python.Chart, values: dict[str, Any]) -> None:
     chart.validate_schema(chart.merge_values(values))
+
+
+def test_no_credential_fits_into_the_further_settings(chart: helm_python.Chart) -> None:
+    """Each setting that holds a secret is among the names that `server.extraEnv` refuses."""
+    schema = chart.schema
+    assert schema is not None
+    refused = set(schema["properties"]["server"]["properties"]["extraEnv"]["propertyNames"]["not"]["enum"])
+    secret = {name for name, field in Settings.model_fields.items() if SecretStr in get_args(field.annotation)}
+    assert secret
+    assert {f"REMIT_{name.upper()}" for name in secret} <= refused
+    assert refused <= {f"REMIT_{name.upper()}" for name in Settings.model_fields}
 
 
 def test_lint_reports_a_refusal(chart_path: Path) -> None:

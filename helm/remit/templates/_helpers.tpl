@@ -142,11 +142,15 @@ timeoutSeconds: {{ int .times.timeoutSeconds }}
 {{- if and .Values.service.headless (ne .Values.service.type "ClusterIP") -}}
 {{- fail "service.headless needs service.type ClusterIP" -}}
 {{- end -}}
-{{- if eq (int .Values.server.port) (int .Values.server.healthPort) -}}
-{{- fail "server.port and server.healthPort must differ" -}}
+{{- $ports := list (int .Values.server.port) (int .Values.server.healthPort) (int .Values.metrics.port) -}}
+{{- if ne (len $ports) (len (uniq $ports)) -}}
+{{- fail "server.port, server.healthPort and metrics.port must differ" -}}
 {{- end -}}
-{{- if le (int .Values.terminationGracePeriodSeconds) (int .Values.preStopSleepSeconds) -}}
-{{- fail "terminationGracePeriodSeconds must exceed preStopSleepSeconds: nothing would be left for the drain" -}}
+{{- if le (int .Values.terminationGracePeriodSeconds) (add (int .Values.preStopSleepSeconds) (int .Values.server.drainSeconds) | int) -}}
+{{- fail "terminationGracePeriodSeconds must exceed preStopSleepSeconds and server.drainSeconds together: the drain would be cut off" -}}
+{{- end -}}
+{{- if lt (mul (int .Values.probes.startup.periodSeconds) (int .Values.probes.startup.failureThreshold) | int) (int .Values.server.startupWaitSeconds) -}}
+{{- fail "probes.startup must allow for server.startupWaitSeconds (periodSeconds times failureThreshold)" -}}
 {{- end -}}
 {{- if .Values.migrations.enabled -}}
 {{- range $name, $server := dict "database" .Values.database "keystore" .Values.keystore -}}
