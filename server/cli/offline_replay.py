@@ -1,0 +1,331 @@
+"""Replay of a ledger's events against the rows of an export (ledger.md, Proof).
+
+Half of the offline verification: `offline_verifier` feeds it. The two import only each other and the standard
+library, so that a proof never rests on the service's own code. Events come first, rows after them, each once; what is
+kept is one entry for each version, grant and rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.cli.offline_format import MalformedPayloadError, read_count, read_integer, read_items, read_text
+
+FINDINGS_MAX = 1000
+
+# Kinds in the order in which they are reported at one place: the file, the chain, bodies, versions, uses, policy.
+KINDS = (
+    *("MALFORMED", "UNKNOWN_FORMAT"),
+    *("SEQUENCE_GAP", "BODY_CHANGED", "LEAF_HASH_CHANGED", "CHAIN_BROKEN", "RECORDED_AT_BACKWARDS"),
+    *("KNOWN_PLACE_MISSING", "KNOWN_PLACE_CHANGED", "TAIL_CUT", "HEAD_MISMATCH"),
+    *("BODY_MALFORMED", "BODY_NOT_CANONICAL", "BODY_FOREIGN", "COLUMN_CHANGED", "DUPLICATE_EVENT", "PAYLOAD_MALFORMED"),
+    *("VERSION_SEQUENCE_GAP", "VERSION_CHANGED", "VERSION_MALFORMED", "VERSION_COLUMN_CHANGED", "VERSION_MISSING"),
+    *("VERSION_WITHOUT_EVENT", "OBJECT_TYPE_CHANGED", "ROLLED_BACK", "POINTER_CHANGED", "ROW_MISSING"),
+    *("ROW_WITHOUT_EVENT", "USE_NUMBER_CHANGED", "EXERCISED_WITHOUT_GRANT", "EXERCISED_OTHER_VERSION"),
+    *("EXERCISED_AFTER_REVOCATION", "EXERCISED_OUTSIDE_WINDOW", "USAGE_LIMIT_EXCEEDED", "DELEGATION_CHAIN_CHANGED"),
+    *("USES_CHANGED", "REVOKED_FLAG_CHANGED", "RULE_CONTRADICTED", "RULE_CHANGED", "RULE_MISSING"),
+    *("RULE_WITHOUT_EVENT", "POLICY_REVISION_CHANGED", "TRUNCATED_EXPORT"),
+)
+_RANKS = {kind: rank for rank, kind in enumerate(KINDS)}
+
+VERSION_EVENTS = frozenset(
+    (
+        *("object_created", "object_updated", "object_deleted", "object_redacted", "lifecycle_transitioned"),
+        *("availability_transitioned", "retention_transitioned", "validation_transitioned"),
+    )
+)
+_RULE_FIELDS = ("subject", "action", "object_type", "object_id", "effect")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong: at an event's sequence, or at 0 for the file, the head or a table."""
+
+    sequence: int
+    kind: str
+    place: str
+
+
+class Findings:
+    """The first FINDINGS_MAX findings by place, and how many there were in all."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._kept: list[Finding] = []
+
+    def add(self, sequence: int, kind: str, place: str) -> None:
+        """Notes a finding; later ones at earlier places displace those beyond the cap."""
+        self.total += 1
+        self._kept.append(Finding(sequence, kind, place))
+        if len(self._kept) >= 4 * FINDINGS_MAX:
+            self._kept = self.first()
+
+    def first(self) -> list[Finding]:
+        """Returns the findings, first bad place first; those of the head and the tables stand last."""
+        return sorted(self._kept, key=lambda f: (f.sequence == 0, f.sequence, _RANKS[f.kind], f.place))[:FINDINGS_MAX]
+
+
+class Lineage:
+    """Versions of objects, or of grants: what the events name against the rows and the pointers."""
+
+    def __init__(self, noun: str, findings: Findings) -> None:
+        self._noun = noun
+        self._findings = findings
+        # (owner, number) -> version id, digest, first and last event that name it; taken out when its row is met.
+        self._named: dict[tuple[str, int], tuple[str | None, str, int, int]] = {}
+        # owner -> newest number, its version id, its first event.
+        self._newest: dict[str, tuple[int, str | None, int]] = {}
+
+    def newest(self, owner: str) -> int:
+        """Returns the newest version number that the events named so far, 0 for none."""
+        return self._newest.get(owner, (0, None, 0))[0]
+
+    def name(self, sequence: int, owner: str, number: int, version_id: str | None, digest: str) -> None:
+        """An event names a version: the next of its owner, or once more the newest (an operation of two events)."""
+        newest = self.newest(owner)
+        if number == newest and newest:
+            stated_id, stated_digest, first, _ = self._named[owner, number]
+            if (stated_id, stated_digest) == (version_id, digest):
+                self._named[owner, number] = (version_id, digest, first, sequence)
+                return
+        if number != newest + 1:
+            self._findings.add(sequence, "VERSION_SEQUENCE_GAP", f"{self._noun} {owner} version {number}")
+        if number > newest:
+            self._named[owner, number] = (version_id, digest, sequence, sequence)
+            self._newest[owner] = (number, version_id, sequence)
+
+    def row(self, owner: str, number: int, version_id: str, core: bytes, ledger_sequence: int | None) -> int | None:
+        """A version row: returns the sequence of its event when it is the very version that the event names."""
+        place = f"{self._noun} {owner} version {number}"
+        named = self._named.pop((owner, number), None)
+        if named is None:
+            self._findings.add(0, "VERSION_WITHOUT_EVENT", place)
+            return None
+        stated_id, digest, first, last = named
+        if ledger_sequence is not None and not first <= ledger_sequence <= last:
+            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: ledger_sequence")
+        if stated_id not in (None, version_id):
+            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: version_id")
+        if hashlib.sha256(core).hexdigest() != digest:
+            self._findings.add(first, "VERSION_CHANGED", place)
+            return None
+        return first
+
+    def pointer(self, owner: str, number: int, version_id: str) -> None:
+        """A pointer row: it must stand at the newest version that the events name."""
+        place = f"{self._noun} {owner}"
+        newest = self._newest.pop(owner, None)
+        if newest is None:
+            self._findings.add(0, "ROW_WITHOUT_EVENT", place)
+        elif number < newest[0]:
+            self._findings.add(newest[2], "ROLLED_BACK", place)
+        elif number > newest[0] or newest[1] not in (None, version_id):
+            self._findings.add(newest[2], "POINTER_CHANGED", place)
+
+    def finish(self) -> None:
+        """The rows are at their end: what the events name and no row holds is missing."""
+        for (owner, number), (_, _, first, _) in self._named.items():
+            self._findings.add(first, "VERSION_MISSING", f"{self._noun} {owner} version {number}")
+        for owner, (_, _, sequence) in self._newest.items():
+            self._findings.add(sequence, "ROW_MISSING", f"{self._noun} {owner}")
+
+
+_TERMS = ("not_before_us", "not_after_us", "usage_limit", "parent_delegation_id")
+
+
+@dataclass(slots=True)
+class _Grant:
+    """What the events say of a grant; of one whose home is elsewhere only `foreign_at` and `use_number` are known."""
+
+    granted_at: int = 0
+    revoked_at: int = 0
+    foreign_at: int = 0
+    # From the root grant to this one.
+    chain: list[str] = field(default_factory=list)
+    not_before_us: int = 0
+    not_after_us: int = 0
+    usage_limit: int | None = None
+    parent_delegation_id: str | None = None
+    uses: int = 0
+    used_at: int = 0
+    use_number: int = 0
+
+
+class GrantReplay:
+    """Grants: versions, revocations, and every use against chain, revocation, window and limit (authority.md, Use)."""
+
+    def __init__(self, tenant_id: str, scope_id: str, findings: Findings) -> None:
+        self.lineage = Lineage("delegation", findings)
+        self._names = {"tenant_id": tenant_id, "scope_id": scope_id}
+        self._findings = findings
+        self._grants: dict[str, _Grant] = {}
+
+    def granted(self, sequence: int, body: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        """A grant is made; its terms stand in the payload and once more in the core of every version."""
+        limit = read_count(payload, "usage_limit") if "usage_limit" in payload else None
+        parent_id = read_text(payload, "parent_delegation_id") if "parent_delegation_id" in payload else None
+        window = read_integer(payload, "not_before_us"), read_integer(payload, "not_after_us")
+        grant_id = self._name_version(sequence, body, payload)
+        grant = self._grants.setdefault(grant_id, _Grant())
+        if grant.granted_at:
+            return
+        if grant.foreign_at:
+            self._findings.add(grant.foreign_at, "EXERCISED_WITHOUT_GRANT", f"delegation {grant_id}")
+        parent = self._grants.get(parent_id) if parent_id is not None else _Grant(granted_at=sequence)
+        if parent is None or not parent.granted_at:
+            self._findings.add(sequence, "DELEGATION_CHAIN_CHANGED", f"delegation {grant_id}")
+        grant.chain = [*(parent.chain if parent is not None else ()), grant_id]
+        grant.granted_at, grant.usage_limit, grant.parent_delegation_id = sequence, limit, parent_id
+        grant.not_before_us, grant.not_after_us = window
+
+    def revoked(self, sequence: int, body: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        """A grant is revoked, by a new version of it."""
+        grant = self._grants.setdefault(self._name_version(sequence, body, payload), _Grant())
+        grant.revoked_at = grant.revoked_at or sequence
+
+    def _name_version(self, sequence: int, body: Mapping[str, Any], payload: Mapping[str, Any]) -> str:
+        grant_id, digest = read_text(body, "delegation_id"), read_text(payload, "delegation_digest")
+        number, version_id = read_count(payload, "delegation_sequence"), read_text(body, "version_id")
+        self.lineage.name(sequence, grant_id, number, version_id, digest)
+        return grant_id
+
+    def exercised(
+        self, sequence: int, time_us: int, use_number: int, body: Mapping[str, Any], payload: Mapping[str, Any]
+    ) -> None:
+        """A use of the last grant of the chain, and of each above it.
+
+        A grant whose home is another workspace has no events here but its uses; there its own ledger accounts for them.
+        """
+        leaf_id, chain = read_text(body, "delegation_id"), read_items(payload, "chain")
+        version = read_count(payload, "delegation_sequence")
+        if not all(type(link) is str for link in chain) or chain[-1:] != [leaf_id] or len(set(chain)) != len(chain):
+            raise MalformedPayloadError("chain")
+        leaf, place = self._grants.setdefault(leaf_id, _Grant()), f"delegation {leaf_id}"
+        if leaf.granted_at:
+            if chain != leaf.chain:
+                self._findings.add(sequence, "DELEGATION_CHAIN_CHANGED", place)
+            if version != self.lineage.newest(leaf_id):
+                self._findings.add(sequence, "EXERCISED_OTHER_VERSION", place)
+        else:
+            leaf.foreign_at = leaf.foreign_at or sequence
+            if "mirror_of" in payload:
+                self._findings.add(sequence, "EXERCISED_WITHOUT_GRANT", place)
+        for link in chain:
+            grant = self._grants.get(link)
+            if grant is not None and grant.granted_at:
+                self._use(sequence, time_us, grant, f"delegation {link}")
+        if use_number != leaf.uses if leaf.granted_at else use_number <= leaf.use_number:
+            self._findings.add(sequence, "USE_NUMBER_CHANGED", place)
+        leaf.use_number = use_number
+
+    def _use(self, sequence: int, time_us: int, grant: _Grant, place: str) -> None:
+        grant.uses += 1
+        grant.used_at = sequence
+        if grant.revoked_at:
+            self._findings.add(sequence, "EXERCISED_AFTER_REVOCATION", place)
+        if not grant.not_before_us <= time_us <= grant.not_after_us:
+            self._findings.add(sequence, "EXERCISED_OUTSIDE_WINDOW", place)
+        if grant.usage_limit is not None and grant.uses > grant.usage_limit:
+            self._findings.add(sequence, "USAGE_LIMIT_EXCEEDED", place)
+
+    def version_row(self, row: Mapping[str, Any], core_bytes: bytes, core: Mapping[str, Any] | None) -> None:
+        """A grant's version row; `core` is None when its bytes are no JSON object."""
+        grant_id, number = row["delegation_id"], row["sequence"]
+        event = self.lineage.row(grant_id, number, row["version_id"], core_bytes, None)
+        if event is None:
+            return
+        place = f"delegation {grant_id} version {number}"
+        if core is None:
+            self._findings.add(event, "VERSION_MALFORMED", place)
+            return
+        for key in ("tenant_id", "scope_id", "delegation_id", "version_id", "sequence"):
+            if core.get(key) != self._names.get(key, row.get(key)):
+                self._findings.add(event, "VERSION_COLUMN_CHANGED", f"{place}: {key}")
+        grant = self._grants.get(grant_id)
+        for key in _TERMS if grant is not None and grant.granted_at else ():
+            if core.get(key) != getattr(grant, key):
+                self._findings.add(event, "VERSION_COLUMN_CHANGED", f"{place}: {key}")
+
+    def row(self, row: Mapping[str, Any]) -> None:
+        """A grant's pointer, counter and flag."""
+        grant_id = row["delegation_id"]
+        self.lineage.pointer(grant_id, row["sequence"], row["version_id"])
+        grant = self._grants.get(grant_id)
+        if grant is None or not grant.granted_at:
+            return
+        if row["uses"] != grant.uses:
+            self._findings.add(grant.used_at or grant.granted_at, "USES_CHANGED", f"delegation {grant_id}")
+        if row["revoked"] != bool(grant.revoked_at):
+            self._findings.add(grant.revoked_at, "REVOKED_FLAG_CHANGED", f"delegation {grant_id}")
+
+
+class PolicyReplay:
+    """Rules, permits for other workspaces and role bindings, and the revision that moves with them."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.revision = 0
+        self._findings = findings
+        # What the events leave standing: name -> content and the event that added it.
+        self._standing: dict[tuple[str, ...], tuple[tuple[str, ...], int]] = {}
+
+    def bootstrap(self, sequence: int, payload: Mapping[str, Any]) -> None:
+        """The workspace begins. The tenant root's record of another workspace changes nothing here."""
+        if "created_scope_id" in payload:
+            return
+        entries = [_rule_entry(rule) for rule in read_items(payload, "rules")]
+        entries += [_binding_entry(binding) for binding in read_items(payload, "bindings")]
+        revision = read_count(payload, "policy_revision")
+        for name, content in entries:
+            self._add(sequence, name, content)
+        self._move(sequence, revision)
+
+    def changed(self, sequence: int, event_type: str, payload: Mapping[str, Any]) -> None:
+        """A rule or a binding is added or taken away."""
+        name, content = (_rule_entry if event_type.startswith("policy_rule") else _binding_entry)(payload)
+        revision = read_count(payload, "policy_revision")
+        if event_type in ("policy_rule_added", "role_bound"):
+            self._add(sequence, name, content)
+        elif self._standing.pop(name, (None, 0))[0] != content:
+            self._findings.add(sequence, "RULE_CONTRADICTED", " ".join(name))
+        self._move(sequence, revision)
+
+    def row(self, name: tuple[str, ...], content: tuple[str, ...]) -> None:
+        """A rule, permit or binding of the tables."""
+        stated, sequence = self._standing.pop(name, (None, 0))
+        if stated is None:
+            self._findings.add(0, "RULE_WITHOUT_EVENT", " ".join(name))
+        elif stated != content:
+            self._findings.add(sequence, "RULE_CHANGED", " ".join(name))
+
+    def finish(self, head_revision: int | None) -> None:
+        """The rows are at their end; `head_revision` is None when the export has no head."""
+        for name, (_, sequence) in self._standing.items():
+            self._findings.add(sequence, "RULE_MISSING", " ".join(name))
+        if head_revision not in (None, self.revision):
+            self._findings.add(0, "POLICY_REVISION_CHANGED", "head")
+
+    def _add(self, sequence: int, name: tuple[str, ...], content: tuple[str, ...]) -> None:
+        if name in self._standing:
+            self._findings.add(sequence, "RULE_CONTRADICTED", " ".join(name))
+        self._standing[name] = (content, sequence)
+
+    def _move(self, sequence: int, revision: int) -> None:
+        if revision <= self.revision:
+            self._findings.add(sequence, "POLICY_REVISION_CHANGED", "payload")
+        self.revision = max(revision, self.revision)
+
+
+def _rule_entry(rule: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if isinstance(rule, dict) and "source_scope_id" in rule:
+        return ("cross_scope_rule", read_text(rule, "rule_id")), (
+            read_text(rule, "source_scope_id"),
+            read_text(rule, "kind"),
+        )
+    return ("rule", read_text(rule, "rule_id")), tuple(read_text(rule, key) for key in _RULE_FIELDS)
+
+
+def _binding_entry(binding: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return ("binding", read_text(binding, "actor_id"), read_text(binding, "role_id")), ()
