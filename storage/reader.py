@@ -1,0 +1,73 @@
+"""Coalesced reads: one statement answers whatever is waiting, without timers (write-path.md, "Reads coalesce")."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Facts = TypeVar("Facts")
+
+
+class CoalescedReader(Generic[Key, Facts]):
+    """Loads facts by key. `load(tenant_id, keys)` must give one answer per key, in the order of the keys.
+
+    A lone read goes alone; what arrives while `in_flight_max` statements are under way goes with the next one, at most
+    `batch_max` keys of one tenant together.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str, Sequence[Key]], Awaitable[Sequence[Facts]]],
+        *,
+        batch_max: int = 64,
+        in_flight_max: int = 2,
+    ) -> None:
+        self._load = load
+        self._batch_max = batch_max
+        self._in_flight_max = in_flight_max
+        self._waiting: dict[str, list[tuple[Key, asyncio.Future[Facts]]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._scheduled = False
+
+    async def get(self, tenant_id: str, key: Key) -> Facts:
+        """Returns the facts of one key; raises what `load` raised."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Facts] = loop.create_future()
+        self._waiting.setdefault(tenant_id, []).append((key, answer))
+        if not self._scheduled:
+            self._scheduled = True
+            loop.call_soon(self._pump)
+        return await answer
+
+    def _pump(self) -> None:
+        self._scheduled = False
+        while self._waiting and len(self._tasks) < self._in_flight_max:
+            tenant_id = next(iter(self._waiting))
+            waiting = self._waiting.pop(tenant_id)
+            batch, rest = waiting[: self._batch_max], waiting[self._batch_max :]
+            if rest:
+                self._waiting[tenant_id] = rest
+            batch = [(key, answer) for key, answer in batch if not answer.done()]
+            if batch:
+                task = asyncio.get_running_loop().create_task(self._run(tenant_id, batch))
+                self._tasks.add(task)
+                task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if self._waiting:
+            self._pump()
+
+    async def _run(self, tenant_id: str, batch: Sequence[tuple[Key, asyncio.Future[Facts]]]) -> None:
+        try:
+            found = await self._load(tenant_id, [key for key, _ in batch])
+        except Exception as error:  # whoever waits must be answered, whatever went wrong
+            for _, answer in batch:
+                if not answer.done():
+                    answer.set_exception(error)
+            return
+        for (_, answer), facts in zip(batch, found, strict=True):
+            if not answer.done():
+                answer.set_result(facts)
