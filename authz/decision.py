@@ -20,7 +20,21 @@ from authz.permissions import READ, conveyed_action
 from authz.policy import Enforcer
 from authz.reach import EVERYTHING, Extent, Reach
 from authz.reasons import COARSE_OF, CoarseReason, ExactReason
-from authz.request import AccessRequest, Outcome, Step, Touched
+from authz.request import ABSENT, AccessRequest, Outcome, Step, Touched
+
+__all__ = [
+    "ABSENT",
+    "AccessRequest",
+    "Allowed",
+    "Chain",
+    "CoarseReason",
+    "Decision",
+    "Denied",
+    "ExactReason",
+    "NeedsType",
+    "Touched",
+    "decide",
+]
 
 
 @dataclass(frozen=True, slots=True)
