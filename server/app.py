@@ -1,0 +1,218 @@
+"""The composition root: the only place that constructs. One call of `serve` is one server process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
+
+from authz.jwks import JwksCache
+from authz.tokens import TokenVerifier
+from server.access import AccessLevel, MethodAccess, declared_methods
+from server.clock import DatabaseClock
+from server.config import Settings
+from server.interceptors.authenticate import Verifier, authenticate
+from server.interceptors.authorize import authorize
+from server.interceptors.deadline import deadline
+from server.interceptors.errors import errors
+from server.interceptors.frame import Handler
+from server.interceptors.request_id import request_id
+from server.interceptors.validate import validate
+from server.issuers import DevelopmentIssuer, DevelopmentVerifier, IssuerSource, JwksFetcher, read_issuers
+from server.rpc import HandlerRegistry, operation_of
+from server.services import Services
+from server.views import WorkspaceViews
+from server.wire.limits import Limits
+from server.wire.validation import compile_validator
+from server.workers.erasure import ErasureWorker
+from storage import idempotency_keys, objects
+from storage.commit import Coalescer
+from storage.cursors import CursorCodec
+from storage.database import Database
+from storage.delegations import load_chains
+from storage.encryption import DeploymentKeys
+from storage.keystore import DirectoryKeyStore, KeyRing, KeyStore, PostgresKeyStore
+from storage.reader import CoalescedReader
+
+_log = logging.getLogger(__name__)
+
+_SERVICE_NAMES = (
+    "remit.v1.MemoryService",
+    "remit.v1.DelegationService",
+    "remit.v1.LedgerService",
+    "remit.v1.AdminService",
+    "remit.v1.DiscoveryService",
+)
+
+
+def deployment_keys(settings: Settings) -> DeploymentKeys:
+    """Returns the deployment's keys: of the key file, or of one made in the data directory."""
+    if settings.kek_file is not None:
+        return DeploymentKeys.from_file(settings.kek_file)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    return DeploymentKeys.from_file(settings.data_dir / "key-encryption-key", create=True)
+
+
+def key_store(settings: Settings, keys: DeploymentKeys) -> KeyStore:
+    """Returns the key store: its own database, or a folder beside the embedded one."""
+    if settings.keystore_url is not None:
+        return PostgresKeyStore(settings.keystore_url.get_secret_value(), keys)
+    return DirectoryKeyStore(settings.data_dir / "keys", keys)
+
+
+def verifier_of(settings: Settings) -> Verifier:
+    """Returns what proves tokens: the issuers of the file, or the development issuer of the data directory."""
+    if settings.issuers_file is not None:
+        return _verifier(read_issuers(settings.issuers_file))
+    return DevelopmentVerifier(DevelopmentIssuer(settings.data_dir), _verifier)
+
+
+def _verifier(sources: list[IssuerSource]) -> TokenVerifier:
+    cache = JwksCache(JwksFetcher(sources), time.monotonic)
+    return TokenVerifier([source.config for source in sources], cache)
+
+
+@asynccontextmanager
+async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Services]:
+    """Opens everything an operation works with, and closes it after what was accepted is written.
+
+    Raises UnsafeDatabaseRole when the database's arrangement would let this process around the ledger.
+    """
+    keys = deployment_keys(settings)
+    store = key_store(settings, keys)
+    database = Database(
+        database_dsn,
+        size_max=settings.database_pool_max,
+        prepared_statements=settings.database_prepared_statements,
+    )
+    await store.open()
+    await database.open(settings.startup_wait_seconds)
+    await database.check_role()
+    key_ring = KeyRing(store, page_size=settings.key_page_size)
+    coalescer = Coalescer(database, queue_max=settings.queue_max)
+    erasures = ErasureWorker(database, coalescer, key_ring, lambda: objects.tenants_with_open_erasures(database))
+    services = Services(
+        settings=settings,
+        database=database,
+        coalescer=coalescer,
+        keys=keys,
+        key_ring=key_ring,
+        cursors=CursorCodec(keys),
+        views=WorkspaceViews(database),
+        clock=DatabaseClock(database),
+        erasures=erasures,
+        objects=CoalescedReader(lambda tenant, wanted: objects.load_objects(database, tenant, wanted)),
+        chains=CoalescedReader(lambda tenant, wanted: load_chains(database, tenant, wanted)),
+        idempotency_keys=CoalescedReader(lambda tenant, wanted: idempotency_keys.load_keys(database, tenant, wanted)),
+    )
+    worker = asyncio.get_running_loop().create_task(erasures.run())
+    try:
+        yield services
+    finally:
+        await coalescer.drain()
+        worker.cancel()
+        await asyncio.gather(worker, return_exceptions=True)
+        await key_ring.close()
+        await database.close()
+        await store.close()
+
+
+def registry_of(services: Services, verifier: Verifier) -> HandlerRegistry:
+    """Returns every handler, composed. Raises UndeclaredMethod when a method lacks its declaration or operation."""
+    settings = services.settings
+    limits = Limits(content_bytes_max=settings.content_bytes_max, json_depth_max=settings.json_depth_max)
+    registry = HandlerRegistry(verifier)
+    for access in declared_methods():
+        registry.add(access, _composed(services, verifier, access, limits))
+    return registry
+
+
+def _composed(services: Services, verifier: Verifier, access: MethodAccess, limits: Limits) -> Handler:
+    settings = services.settings
+    handler = authorize(services, operation_of(access))
+    handler = validate(compile_validator(access.request_class, limits))(handler)
+    if access.level is not AccessLevel.PUBLIC:
+        handler = authenticate(verifier)(handler)
+    handler = deadline(settings.deadline_seconds_default, settings.deadline_seconds_max)(handler)
+    return errors(request_id(handler))
+
+
+def _server(settings: Settings) -> grpc.aio.Server:
+    # The one place where the gRPC engine is made, so that another can be measured.
+    return grpc.aio.server(
+        options=[
+            ("grpc.so_reuseport", 1),
+            ("grpc.max_receive_message_length", settings.message_bytes_max),
+            ("grpc.max_send_message_length", settings.message_bytes_max),
+            ("grpc.max_metadata_size", 16 * 1024),
+            ("grpc.keepalive_permit_without_calls", 1),
+        ]
+    )
+
+
+def _add_port(server: grpc.aio.Server, settings: Settings) -> int:
+    if settings.tls_cert_file is not None and settings.tls_key_file is not None:
+        pair = (_read(settings.tls_key_file), _read(settings.tls_cert_file))
+        return int(server.add_secure_port(settings.listen, grpc.ssl_server_credentials([pair])))
+    return int(server.add_insecure_port(settings.listen))
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+async def serve(settings: Settings, database_dsn: str, started: Any = None) -> None:
+    """Serves until SIGTERM or SIGINT, then lets accepted calls finish and writes what they left.
+
+    `started(port)` is called once calls are answered.
+    """
+    async with services_of(settings, database_dsn) as services:
+        registry = registry_of(services, verifier_of(settings))
+        health_servicer = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(health_servicer, registry)
+        if settings.reflection:
+            names = (*_SERVICE_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            servicer = reflection.aio.ReflectionServicer(names)
+            reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, registry)
+        server = _server(settings)
+        registry.install(server)
+        port = _add_port(server, settings)
+        probes = await _start_probes(settings, health_servicer)
+        await server.start()
+        for name in ("", *_SERVICE_NAMES):
+            await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
+        if started is not None:
+            started(port)
+        await _stop_asked()
+        _log.info("draining")
+        await health_servicer.enter_graceful_shutdown()
+        await server.stop(settings.drain_seconds)
+        if probes is not None:
+            await probes.stop(0)
+
+
+async def _start_probes(settings: Settings, servicer: Any) -> grpc.aio.Server | None:
+    if settings.health_listen is None:
+        return None
+    probes = grpc.aio.server(options=[("grpc.so_reuseport", 1)])
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, probes)
+    probes.add_insecure_port(settings.health_listen)
+    await probes.start()
+    return probes
+
+
+async def _stop_asked() -> None:
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    await asked.wait()

@@ -1,0 +1,332 @@
+"""One call on its way: who, where, on whose authority, and how its changes are handed over.
+
+The interceptor makes it after the early check; the operation decides again once it knows what it touches, and hands over a
+command whose guards re-prove the decision under the ledger's lock (authority.md, "The second check").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from authz.decision import Allowed, Decision, Denied, NeedsType, decide
+from authz.delegation import GrantFacts
+from authz.permissions import PAMSPEC_OPERATIONS, TRANSITION, TRANSITION_ACTIONS
+from authz.principal import Principal
+from authz.request import AccessRequest, Touched
+from server import denials
+from server.access import MethodAccess
+from server.domain_errors import (
+    DuplicateOperation,
+    ObjectDeleted,
+    ObjectNotFound,
+    VersionConflict,
+)
+from server.services import Services
+from server.views import WorkspaceView
+from server.wire.inputs import shown_by
+from storage.commands import (
+    ChainGuard,
+    ColdChange,
+    Command,
+    ContentRow,
+    EventRow,
+    IdempotencyGuard,
+    ObjectMove,
+    Outcome,
+    Revisions,
+    Status,
+    VersionRow,
+    WorkspaceOpening,
+    event_row,
+)
+from storage.model.actor import ActorRef
+from storage.model.event_record import Event, EventRecord
+from storage.model.events import DelegationExercised, ExerciseMode, Mirrored
+from storage.model.identifiers import new_id
+from storage.objects import Heads
+from storage.workspaces import load_heads
+
+
+class StaleFacts(Exception):
+    """The policy moved after the view was read: decide again on a fresh view."""
+
+
+@dataclass(eq=False)
+class Refused(Exception):
+    """The evaluator's denial on its way to the ledger. `object_id` is the object the call named, if any."""
+
+    denied: Denied
+    object_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A grant named by the call: its chain root..leaf, where it lives, and the clock it was read at."""
+
+    home_scope_id: str
+    grants: tuple[GrantFacts, ...]
+    root_actor_id: str
+    now_us: int
+
+    @property
+    def leaf(self) -> GrantFacts:
+        """The grant the call named."""
+        return self.grants[-1]
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """What an operation is given. `action` is the resolved action, `replay` what the idempotency key already answered."""
+
+    services: Services
+    access: MethodAccess
+    principal: Principal
+    request: Any
+    operation_id: str
+    correlation_id: str | None
+    purpose: str | None
+    scope_id: str
+    action: str
+    view: WorkspaceView
+    exercise: Exercise | None = None
+    idempotency_key: str | None = None
+    request_mac: bytes = b""
+    replay: Mapping[str, Any] | None = None
+    replay_matches: bool = True
+    exercise_event_ids: list[str] = field(default_factory=list)
+
+    @property
+    def tenant_id(self) -> str:
+        """The caller's tenant, from its credential."""
+        return self.principal.tenant_id
+
+    @property
+    def actor_id(self) -> str:
+        """The caller."""
+        return self.principal.actor_id
+
+    def actor_ref(self) -> ActorRef:
+        """The caller as versions and events name it."""
+        display_name, attestation = None, None
+        if self.request.HasField("actor"):
+            display_name, attestation = shown_by(self.request.actor)
+        on_behalf_of = self.principal.on_behalf_of
+        delegation_id = None
+        if self.exercise is not None:
+            on_behalf_of, delegation_id = self.exercise.root_actor_id, self.exercise.leaf.delegation_id
+        return ActorRef(
+            self.actor_id, self.principal.actor_kind, display_name, on_behalf_of, delegation_id, attestation
+        )
+
+    # Deciding
+
+    def evaluate(self, action: str, touched: Sequence[Touched], *, row_filtered: bool = False) -> Decision:
+        """Returns the evaluator's answer for an action of this call on these objects."""
+        request = AccessRequest(
+            tenant_id=self.tenant_id,
+            scope_id=self.scope_id,
+            actor_id=self.actor_id,
+            action=action,
+            operation=_operation_of(action),
+            touched=tuple(touched),
+            row_filtered=row_filtered,
+        )
+        exercise = self.exercise
+        return decide(
+            request,
+            self.view.enforcer,
+            None if exercise is None else exercise.grants,
+            0 if exercise is None else exercise.now_us,
+            ignore_uses=self.replay is not None,
+        )
+
+    def demand(
+        self, touched: Sequence[Touched], *, action: str | None = None, row_filtered: bool = False
+    ) -> Allowed | NeedsType:
+        """Returns the decision when it is not a denial; raises Refused."""
+        decision = self.evaluate(action or self.action, touched, row_filtered=row_filtered)
+        if isinstance(decision, Denied):
+            raise Refused(decision, touched[0].object_id if touched else None)
+        return decision
+
+    async def demand_right(self, action: str, object_type: str, object_id: str, refusal: Exception) -> None:
+        """Raises `refusal` unless the caller holds a conditional right by rule; StaleFacts when it may just have got it."""
+        if not self.holds(action, object_type, object_id):
+            [heads] = await load_heads(self.services.database, self.tenant_id, [self.scope_id])
+            if heads is None or heads.policy_revision != self.view.enforcer.policy_revision:
+                raise StaleFacts
+            raise refusal
+
+    def holds(self, action: str, object_type: str = "*", object_id: str = "*") -> bool:
+        """Returns whether the caller holds an action by rule, which a grant never conveys."""
+        return bool(self.view.enforcer.check(self.actor_id, action, object_type, object_id).allowed)
+
+    def confirm(self, heads: Heads | None) -> None:
+        """Raises StaleFacts unless what was read stands at the revision the decision stands at."""
+        if heads is None or heads.restrict_revision != self.view.enforcer.restrict_revision:
+            raise StaleFacts
+
+    # Handing over
+
+    def event(
+        self,
+        event: Event,
+        *,
+        object_id: str | None = None,
+        version_id: str | None = None,
+        delegation_id: str | None = None,
+        scope_id: str | None = None,
+        event_id: str | None = None,
+    ) -> EventRow:
+        """Returns an event of this call, ready to append."""
+        record = EventRecord(
+            scope_id=scope_id or self.scope_id,
+            event_id=event_id or new_id(),
+            operation_id=self.operation_id,
+            actor=self.actor_ref(),
+            event=event,
+            object_id=object_id,
+            version_id=version_id,
+            delegation_id=delegation_id,
+            correlation_id=self.correlation_id,
+            purpose=self.purpose,
+        )
+        return event_row(self.tenant_id, record)
+
+    def exercised(self, mode: ExerciseMode = ExerciseMode.RPC, object_id: str | None = None) -> list[EventRow]:
+        """Returns the events of exercising the call's grant: one here, one mirrored in its home."""
+        exercise = self.exercise
+        if exercise is None:
+            return []
+        here = DelegationExercised(
+            chain=tuple(grant.delegation_id for grant in exercise.grants),
+            operation=self.access.pamspec_operation or self.action,
+            mode=mode,
+            delegation_sequence=exercise.leaf.sequence,
+            policy_revision=self.view.enforcer.policy_revision,
+        )
+        named = {"object_id": object_id, "delegation_id": exercise.leaf.delegation_id}
+        events = [self.event(here, **named)]
+        if exercise.home_scope_id != self.scope_id:
+            mirrored = replace(here, mirror_of=Mirrored(self.scope_id, events[0].event_id))
+            events.append(self.event(mirrored, scope_id=exercise.home_scope_id, **named))
+        return events
+
+    async def commit(
+        self,
+        events: Sequence[EventRow],
+        *,
+        result: Mapping[str, Any] | None = None,
+        object_move: ObjectMove | None = None,
+        versions: Sequence[VersionRow] = (),
+        contents: Sequence[ContentRow] = (),
+        cold: ColdChange | None = None,
+        workspace: WorkspaceOpening | None = None,
+        bump: Sequence[str] = (),
+        policy_revision: int | None = None,
+        removal_revision: int | None = None,
+        chain: ChainGuard | None = None,
+        urgent: bool = False,
+        exercise_mode: ExerciseMode = ExerciseMode.RPC,
+        exercised_object_id: str | None = None,
+    ) -> Outcome:
+        """Commits a change of this call with the guards its decision stands on; an exercised grant gives a use.
+
+        Returns the outcome when it is ACCEPTED, UNCHANGED or REPLAYED (or one only the operation can tell: SCOPE_EXISTS,
+        LAST_OWNER, EXISTS). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted, ObjectNotFound,
+        DuplicateOperation.
+        """
+        exercise = self.exercise
+        exercised = self.exercised(exercise_mode, exercised_object_id or _object_of(events))
+        if exercise is not None:
+            guarded = tuple((grant.delegation_id, grant.sequence) for grant in exercise.grants)
+            chain = ChainGuard(exercise.home_scope_id, guarded, take_use=True)
+        idempotency = None
+        if self.idempotency_key is not None and result is not None:
+            self_result = {"operation_id": self.operation_id, **result}
+            idempotency = IdempotencyGuard(self.actor_id, self.idempotency_key, self.request_mac, self_result)
+        command = Command(
+            tenant_id=self.tenant_id,
+            scope_id=self.scope_id,
+            actor_id=self.actor_id,
+            events=[*events, *exercised],
+            revisions=Revisions(policy_revision, self.view.enforcer.restrict_revision, removal_revision),
+            chain=chain,
+            idempotency=idempotency,
+            object=object_move,
+            versions=versions,
+            contents=contents,
+            cold=cold,
+            workspace=workspace,
+            bump=bump,
+            urgent=urgent,
+        )
+        outcome = await self.services.coalescer.submit(command)
+        self._raise_for(outcome, object_move)
+        self.services.clock.observe(outcome.now_us)
+        if outcome.status is Status.ACCEPTED:
+            self.exercise_event_ids = [event.event_id for event in exercised if event.scope_id == self.scope_id]
+        return outcome
+
+    def _raise_for(self, outcome: Outcome, object_move: ObjectMove | None) -> None:
+        object_id = object_move.object_id if object_move else None
+        match outcome.status:
+            case Status.STALE:
+                raise StaleFacts
+            case Status.DELEGATION:
+                denied = denials.ineffective(str(outcome.detail["reason"]), str(outcome.detail["delegation_id"]))
+                raise Refused(denied, object_id)
+            case Status.EXHAUSTED:
+                raise Refused(denials.exhausted(str(outcome.detail["delegation_id"])), object_id)
+            case Status.DUPLICATE:
+                raise DuplicateOperation
+            case Status.DELETED:
+                raise ObjectDeleted(object_id)
+            case Status.ABSENT:
+                raise ObjectNotFound
+            case Status.CONFLICT:
+                assert object_move is not None
+                current = str(outcome.detail["current_version_id"]) if self.may_read(object_move) else None
+                raise VersionConflict(object_move.expected_version_id, current, object_move.object_id)
+            case _:
+                return
+
+    def may_read(self, object_move: ObjectMove) -> bool:
+        """Returns whether the current version's id may be told: the caller may read the object by its authority here."""
+        if self.exercise is None:
+            return self.holds("read", object_move.object_type, object_move.object_id)
+        return all("read" in grant.operations for grant in self.exercise.grants)
+
+    async def exercise_read(self, heads: Heads, object_id: str | None = None) -> None:
+        """For a read by grant: takes the use and records it before anything is returned; nothing for own authority.
+
+        Guarded by the removal revision of the statement that read: what was erased in between is not returned.
+        """
+        if self.exercise is not None:
+            await self.commit([], removal_revision=heads.removal_revision, exercised_object_id=object_id)
+
+    def replayed(self) -> Mapping[str, Any] | None:
+        """Returns what the idempotency key answered before, None when it is free; raises DuplicateOperation."""
+        if self.replay is not None and not self.replay_matches:
+            raise DuplicateOperation
+        return self.replay
+
+    def page_size(self, limit_field: str = "limit") -> int:
+        """Returns the page size asked for, or the default."""
+        request = self.request
+        return (
+            int(getattr(request, limit_field))
+            if request.HasField(limit_field)
+            else (self.services.settings.page_size_default)
+        )
+
+
+def _operation_of(action: str) -> str | None:
+    operation = TRANSITION if action in TRANSITION_ACTIONS.values() else action
+    return operation if operation in PAMSPEC_OPERATIONS else None
+
+
+def _object_of(events: Sequence[EventRow]) -> str | None:
+    return next((event.object_id for event in events if event.object_id), None)

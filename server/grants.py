@@ -1,0 +1,84 @@
+"""Stored grants -> facts the evaluator judges, authenticated first (authority.md, "Delegated authority")."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from authz.delegation import GrantFacts
+from server.call import Exercise
+from storage.delegations import GrantChain, StoredGrant
+from storage.encryption import DeploymentKeys, IntegrityViolation
+from storage.model.delegation import DelegationVersion, parse_delegation_core
+
+
+@lru_cache(maxsize=4096)
+def _parsed(core: bytes) -> DelegationVersion:
+    return parse_delegation_core(core)
+
+
+def grant_version(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> DelegationVersion:
+    """Returns the version a stored grant holds; raises IntegrityViolation when it is not what the service wrote."""
+    keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=f"delegation:{stored.delegation_id}")
+    version = _parsed(stored.core)
+    home = (version.tenant_id, version.scope_id, version.delegation_id)
+    if home != (tenant_id, stored.scope_id, stored.delegation_id):
+        raise IntegrityViolation(f"delegation:{stored.delegation_id}", "MOVED")
+    return version
+
+
+def grant_facts(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> GrantFacts:
+    """Returns the facts of a grant at its current version; raises IntegrityViolation."""
+    version = grant_version(keys, tenant_id, stored)
+    columns = (
+        stored.version_id,
+        stored.sequence,
+        stored.grantor_id,
+        stored.delegate_id,
+        stored.target_scope_id,
+        stored.parent_delegation_id,
+        stored.not_before_us,
+        stored.not_after_us,
+        stored.usage_limit,
+    )
+    written = (
+        version.version_id,
+        version.sequence,
+        version.granting_actor.actor_id,
+        version.delegated_actor.actor_id,
+        version.target_scope_id,
+        version.parent_delegation_id,
+        version.not_before_us,
+        version.not_after_us,
+        version.usage_limit,
+    )
+    if columns != written:
+        raise IntegrityViolation(f"delegation:{stored.delegation_id}", "COLUMNS")
+    types, ids = version.granted_object_types, version.granted_object_ids
+    return GrantFacts(
+        delegation_id=stored.delegation_id,
+        version_id=stored.version_id,
+        sequence=stored.sequence,
+        home_scope_id=stored.scope_id,
+        target_scope_id=stored.target_scope_id,
+        grantor_id=stored.grantor_id,
+        delegate_id=stored.delegate_id,
+        operations=frozenset(version.granted_operations),
+        object_types=None if types is None else frozenset(types),
+        object_ids=None if ids is None else frozenset(ids),
+        not_before_us=stored.not_before_us,
+        not_after_us=stored.not_after_us,
+        revoked=stored.revoked,
+        revocable=version.revocable,
+        usage_limit=stored.usage_limit,
+        uses=stored.uses,
+        parent_id=stored.parent_delegation_id,
+        max_redelegations=version.max_redelegations,
+    )
+
+
+def exercise_of(keys: DeploymentKeys, tenant_id: str, chain: GrantChain) -> Exercise:
+    """Returns the chain as the evaluator judges it, root..leaf; raises IntegrityViolation."""
+    grants = tuple(grant_facts(keys, tenant_id, stored) for stored in chain.grants)
+    if tuple(grant.delegation_id for grant in grants) != chain.grants[-1].chain:
+        raise IntegrityViolation(f"delegation:{grants[-1].delegation_id}", "CHAIN")
+    return Exercise(grants[0].home_scope_id, grants, grants[0].grantor_id, chain.now_us)

@@ -1,0 +1,289 @@
+"""The early check, and the frame around the second one (authority.md).
+
+Resolves the workspace inside the caller's tenant, refuses strangers and forged actors, decides what can be decided before
+anything is loaded, runs the operation, and writes every denial to the ledger before it answers. When the policy moved
+under a decision, all of it is done again on a fresh view: three times, then the call is unavailable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from google.protobuf.message import Message
+
+from authz.decision import Denied
+from authz.request import Touched
+from server import denials
+from server.access import AccessLevel, MethodAccess
+from server.call import Call, Refused, StaleFacts
+from server.caller import Caller
+from server.domain_errors import (
+    AccessDenied,
+    DomainError,
+    InvalidRequest,
+    PolicyDenied,
+    ScopeNotFound,
+    ServiceUnavailable,
+)
+from server.grants import exercise_of
+from server.interceptors.frame import Frame, Handler
+from server.metrics import DENIALS
+from server.remembered import REMEMBERED_ERRORS, RememberedFailure, remembered_result
+from server.rpc import Operation
+from server.services import Services
+from server.views import WorkspaceView
+from storage.commands import Command, IdempotencyGuard, Revisions, Status, event_row
+from storage.encryption import IntegrityViolation
+from storage.model.actor import ActorRef
+from storage.model.event_record import Event, EventRecord
+from storage.model.events import AccessDenied as AccessDeniedEvent
+from storage.model.events import IntegrityViolated
+from storage.model.identifiers import new_id, root_scope_id
+from storage.workspaces import is_party_to_a_grant
+
+_ATTEMPTS_MAX = 3
+
+
+def authorize(services: Services, operation: Operation) -> Handler:
+    """Innermost: makes the call and runs the operation under it."""
+
+    async def handle(frame: Frame) -> Message:
+        assert frame.principal is not None
+        if frame.access.level is not AccessLevel.AUTHORIZED:
+            return await operation(Caller(services, frame.principal, frame.operation_id), frame.request)
+        fresh = False
+        for _ in range(_ATTEMPTS_MAX):
+            try:
+                return await _attempt(services, operation, frame, fresh)
+            except StaleFacts:
+                fresh = True
+        raise ServiceUnavailable(retry_after_ms=100)
+
+    return handle
+
+
+async def _attempt(services: Services, operation: Operation, frame: Frame, fresh: bool) -> Message:
+    principal, request = frame.principal, frame.request
+    assert principal is not None
+    look_up = services.views.fresh if fresh else services.views.get
+    view = await look_up(principal.tenant_id, request.scope_id)
+    if view is None:
+        await _record_absent_scope(services, frame)
+        raise ScopeNotFound
+    call = await _call(services, frame, view)
+    try:
+        await _early_check(call, frame)
+        response = await operation(call, request)
+    except Refused as refusal:
+        await record_denial(call, refusal.denied, refusal.object_id)
+        raise AccessDenied(refusal.denied.coarse.value, refusal.denied.rule_id) from None
+    except IntegrityViolation as violation:
+        await _record(call, IntegrityViolated(place=violation.place, kind=violation.kind), None)
+        raise
+    except REMEMBERED_ERRORS as error:
+        await _remember(call, error)
+        raise
+    return response
+
+
+async def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
+    access, request = frame.access, frame.request
+    assert frame.principal is not None
+    call = Call(
+        services=services,
+        access=access,
+        principal=frame.principal,
+        request=request,
+        operation_id=frame.operation_id,
+        correlation_id=frame.correlation_id or None,
+        purpose=request.purpose or None,
+        scope_id=request.scope_id,
+        action=_action(access, request),
+        view=view,
+    )
+    key = _idempotency_key(access, request)
+    if key is not None:
+        call.idempotency_key = key
+        call.request_mac = _request_mac(services, access, request)
+        stored = await services.idempotency_keys.get(call.tenant_id, (call.scope_id, call.actor_id, key))
+        if stored is not None:
+            call.replay = stored.result
+            call.replay_matches = stored.request_mac == call.request_mac
+    return call
+
+
+async def _early_check(call: Call, frame: Frame) -> None:
+    request, access = call.request, call.access
+    delegation_id = getattr(request, "delegation_id", "")
+    chain = await call.services.chains.get(call.tenant_id, (call.scope_id, delegation_id)) if delegation_id else None
+    if chain is not None:
+        call.exercise = exercise_of(call.services.keys, call.tenant_id, chain)
+    if not await _is_member(call):
+        await record_denial(call, denials.NOT_A_MEMBER, None)
+        raise ScopeNotFound
+    _check_actor_block(call)
+    if delegation_id and chain is None:
+        raise Refused(denials.unknown_grant(), _first(request, access.object_id_fields))
+    if not access.decided_by_operation:
+        call.demand(touched_of(access, request), row_filtered=is_row_filtered(access, request))
+    if call.view.workspace.require_purpose and not request.purpose:
+        raise PolicyDenied("the workspace demands a purpose", field="purpose")
+    replayed = call.replayed() if call.replay is not None else None
+    if replayed is not None and "error" in replayed:
+        failure = RememberedFailure.of(replayed)
+        frame.operation_id = failure.operation_id
+        raise failure.error
+
+
+def touched_of(access: MethodAccess, request: Any) -> tuple[Touched, ...]:
+    """Returns the objects a request names, with a type where the caller chooses it (Create)."""
+    object_type = _first(request, access.object_type_fields)
+    object_ids = [value for name in access.object_id_fields if (value := getattr(request, name))]
+    if not object_ids and is_row_filtered(access, request):
+        return ()
+    if not object_ids and not access.object_id_fields:
+        return ()
+    is_new = bool(access.object_type_fields)
+    return tuple(Touched(object_id, object_type, new=is_new) for object_id in object_ids or [None])
+
+
+def is_row_filtered(access: MethodAccess, request: Any) -> bool:
+    """Returns whether the rows of the answer are filtered by the authority instead of one object being decided."""
+    if access.pamspec_operation not in {"query", "inspect_history"}:
+        return False
+    return not any(getattr(request, name) for name in access.object_id_fields)
+
+
+def _first(request: Any, names: tuple[str, ...]) -> str | None:
+    return next((value for name in names if (value := getattr(request, name))), None)
+
+
+def _action(access: MethodAccess, request: Any) -> str:
+    if "{dimension}" not in access.action:
+        return access.action
+    dimension = type(request).DESCRIPTOR.fields_by_name["dimension"].enum_type
+    name = dimension.values_by_number[request.dimension].name
+    return access.action.replace("{dimension}", name.removeprefix("DIMENSION_").lower())
+
+
+async def _is_member(call: Call) -> bool:
+    if call.actor_id in call.view.enforcer.members:
+        return True
+    if call.exercise is not None and call.exercise.leaf.delegate_id == call.actor_id:
+        return True
+    return await is_party_to_a_grant(call.services.database, call.tenant_id, call.scope_id, call.actor_id)
+
+
+def _check_actor_block(call: Call) -> None:
+    if not call.request.HasField("actor"):
+        return
+    block = call.request.actor
+    for name in ("on_behalf_of_actor_id", "delegation_id"):
+        if getattr(block, name):
+            raise InvalidRequest(f"actor.{name}", "is filled by the server")
+    if block.actor_id != call.actor_id:
+        raise Refused(denials.ACTOR_MISMATCH, None)
+    attestation = block.attestation
+    if attestation.HasField("not_before") and attestation.HasField("not_after"):
+        start, end = attestation.not_before, attestation.not_after
+        if (start.seconds, start.nanos) > (end.seconds, end.nanos):
+            raise PolicyDenied("the attestation's window is inverted", field="actor.attestation.not_before")
+
+
+def _idempotency_key(access: MethodAccess, request: Any) -> str | None:
+    if not access.mutating:
+        return None
+    if request.idempotency_key:
+        return str(request.idempotency_key)
+    # Create takes an operation id for a key (P-10.1-01, Q43).
+    return str(request.operation_id) if access.pamspec_operation == "create" and request.operation_id else None
+
+
+def _request_mac(services: Services, access: MethodAccess, request: Any) -> bytes:
+    bare = type(request)()
+    bare.CopyFrom(request)
+    for name in ("operation_id", "correlation_id", "idempotency_key"):
+        bare.ClearField(name)
+    return services.keys.request_digest(access.full_name, bare.SerializeToString(deterministic=True))
+
+
+async def record_denial(call: Call, denied: Denied, object_id: str | None) -> None:
+    """Writes the denial to the addressed workspace, durable before the answer leaves.
+
+    Raises StaleFacts when the policy has moved since (a right just given is never refused from an old enforcer), and
+    ServiceUnavailable when it can't be recorded.
+    """
+    digest = None
+    if object_id is not None and denied.hides_object:
+        digest, object_id = call.services.keys.lookup("denied_target", object_id, tenant_id=call.tenant_id).hex(), None
+    event = AccessDeniedEvent(
+        operation=call.access.pamspec_operation or call.action,
+        denial_reason=denied.coarse.value,
+        exact_reason=denied.exact.value,
+        policy_rule_id=denied.exact_rule_id or denied.rule_id,
+        target_digest=digest,
+    )
+    DENIALS.labels(denied.coarse.value).inc()
+    await _record(call, event, denied.delegation_id, object_id, policy_revision=call.view.enforcer.policy_revision)
+
+
+async def _record(
+    call: Call,
+    event: Event,
+    delegation_id: str | None,
+    object_id: str | None = None,
+    policy_revision: int | None = None,
+) -> None:
+    row = call.event(event, object_id=object_id, delegation_id=delegation_id)
+    command = Command(
+        tenant_id=call.tenant_id,
+        scope_id=call.scope_id,
+        actor_id=call.actor_id,
+        events=[row],
+        revisions=Revisions(policy=policy_revision),
+    )
+    outcome = await call.services.coalescer.submit(command)
+    if outcome.status is Status.STALE:
+        raise StaleFacts
+
+
+async def _record_absent_scope(services: Services, frame: Frame) -> None:
+    principal, request = frame.principal, frame.request
+    assert principal is not None
+    root = root_scope_id(principal.tenant_id)
+    record = EventRecord(
+        scope_id=root,
+        event_id=new_id(),
+        operation_id=frame.operation_id,
+        actor=ActorRef(principal.actor_id, principal.actor_kind, on_behalf_of_actor_id=principal.on_behalf_of),
+        event=AccessDeniedEvent(
+            operation=frame.access.pamspec_operation or frame.access.action,
+            denial_reason="NO_RULE",
+            exact_reason="SCOPE_ABSENT",
+            scope_digest=services.keys.lookup("absent_scope", request.scope_id, tenant_id=principal.tenant_id).hex(),
+        ),
+        correlation_id=frame.correlation_id or None,
+        purpose=request.purpose or None,
+    )
+    row = event_row(principal.tenant_id, record)
+    command = Command(tenant_id=principal.tenant_id, scope_id=root, actor_id=principal.actor_id, events=[row])
+    outcome = await services.coalescer.submit(command)
+    if outcome.status is not Status.ACCEPTED:
+        raise ServiceUnavailable
+
+
+async def _remember(call: Call, error: DomainError) -> None:
+    if call.idempotency_key is None or call.replay is not None:
+        return
+    facts = {item.name: getattr(error, item.name) for item in fields(error)} if is_dataclass(error) else {}
+    result: Mapping[str, Any] = remembered_result(call.operation_id, type(error).__name__, facts)
+    command = Command(
+        tenant_id=call.tenant_id,
+        scope_id=call.scope_id,
+        actor_id=call.actor_id,
+        events=[],
+        idempotency=IdempotencyGuard(call.actor_id, call.idempotency_key, call.request_mac, result),
+    )
+    await call.services.coalescer.submit(command)

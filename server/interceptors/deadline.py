@@ -1,0 +1,29 @@
+"""Bounds every call: its own deadline, at most the longest honoured, or the default (surface.md, section 1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from google.protobuf.message import Message
+
+from server.domain_errors import ServiceUnavailable
+from server.interceptors.frame import Frame, Handler
+
+
+def deadline(default_seconds: float, max_seconds: float) -> Callable[[Handler], Handler]:
+    """A call without a deadline gets `default_seconds`; none runs longer than `max_seconds`."""
+
+    def intercept(handler: Handler) -> Handler:
+        async def handle(frame: Frame) -> Message:
+            remaining = frame.context.time_remaining()
+            seconds = default_seconds if remaining is None else min(remaining, max_seconds)
+            try:
+                async with asyncio.timeout(seconds):
+                    return await handler(frame)
+            except TimeoutError:
+                raise ServiceUnavailable from None
+
+        return handle
+
+    return intercept

@@ -1,0 +1,61 @@
+"""Turns whatever a call ends with into a status of the table in `server.errors`; nothing else reaches a client."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+
+from google.protobuf.message import Message
+from grpc_status import rpc_status
+
+from server.domain_errors import DomainError, InternalError, ResourceExhausted, ServiceUnavailable
+from server.errors import mapping_of, status_of
+from server.interceptors.frame import Frame, Handler
+from server.metrics import CALLS, INTEGRITY_VIOLATIONS
+from storage.encryption import IntegrityViolation
+from storage.errors import DatabaseUnavailable, QueueFull, StorageError
+from storage.keystore import KeyStoreUnavailable
+
+_log = logging.getLogger(__name__)
+
+
+def told(error: Exception) -> DomainError:
+    """Returns the domain error that a client is told for an exception."""
+    if isinstance(error, DomainError):
+        return error
+    if isinstance(error, QueueFull):
+        return ResourceExhausted("commands waiting")
+    if isinstance(error, DatabaseUnavailable | KeyStoreUnavailable):
+        return ServiceUnavailable()
+    if isinstance(error, IntegrityViolation):
+        INTEGRITY_VIOLATIONS.inc()
+        return InternalError("INTEGRITY")
+    return InternalError("STORAGE" if isinstance(error, StorageError) else "UNEXPECTED")
+
+
+def errors(handler: Handler) -> Handler:
+    """Outermost: answers with the status of whatever the call raised."""
+
+    async def handle(frame: Frame) -> Message:
+        try:
+            response = await handler(frame)
+        except Exception as caught:  # the boundary: what is not ours becomes INTERNAL, and a log line
+            raised = caught
+            error = told(caught)
+        else:
+            CALLS.labels(frame.access.full_name, "OK").inc()
+            return response
+        code = mapping_of(error).grpc_status
+        CALLS.labels(frame.access.full_name, code.name).inc()
+        facts = {"method": frame.access.full_name, "operation_id": frame.operation_id, "code": code.name}
+        if isinstance(error, InternalError) and error.reason != "INTEGRITY":
+            # The traceback names places of ours; the exception's own text may hold data and stays out.
+            places = "".join(traceback.format_tb(raised.__traceback__))
+            _log.error("call failed: %s\n%s", type(raised).__name__, places, extra=facts)
+        else:
+            _log.info("call refused", extra=facts)
+        status = rpc_status.to_status(status_of(error, frame.operation_id, frame.correlation_id))
+        await frame.context.abort(status.code, status.details, status.trailing_metadata)
+        raise AssertionError("abort raises")
+
+    return handle

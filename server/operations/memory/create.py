@@ -1,0 +1,130 @@
+"""Create (PAMSPEC 10.1; P-10.1-01 to P-10.1-09)."""
+
+from __future__ import annotations
+
+from remit.v1 import memory_pb2
+
+from server.call import Call
+from server.domain_errors import InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
+from server.mutations import answer, committed, replay_of
+from server.versions import Plaintexts, new_version, seal_parts
+from server.wire import states as wire_states
+from server.wire.content_schemas import check_content, check_object_type
+from server.wire.inputs import integrity_from, provenance_from, signals_from, time_us
+from storage.commands import ObjectMove, Status
+from storage.model.events import ObjectCreated, ToolCompleted, ToolInvoked
+from storage.model.identifiers import new_id
+from storage.model.memory import VersionCore
+from storage.model.states import AvailabilityState, RetentionState, States, default_states
+
+
+async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.CreateResponse:
+    """Creates an object with its first version.
+
+    Raises InvalidRequest when the id is taken (VersionConflict with `expect_absent`), ObjectDeleted when it was, and
+    PolicyDenied when initial states other than the defaults are asked for without `assert_state` (Q07, Q11).
+    """
+    earlier = call.replayed()
+    if earlier is not None:
+        return memory_pb2.CreateResponse(result=await replay_of(call, earlier))
+    check_object_type(request.object_type, request.schema_id, call.view.workspace.extension_types)
+    tool_outcome = check_content(request.object_type, request.canonical_content)
+    object_id = request.object_id or new_id()
+    states = _states(request)
+    if states != default_states(request.object_type):
+        await call.demand_right(
+            "assert_state",
+            request.object_type,
+            object_id,
+            PolicyDenied(
+                "initial states other than the defaults need the right to assert them", field="lifecycle_state"
+            ),
+        )
+    now_us = await call.services.clock.now_us()
+    provenance = await provenance_from(call, request.provenance, now_us)
+    integrity = integrity_from(request)
+    plaintexts = Plaintexts(request.canonical_content, provenance, integrity)
+    parts = await seal_parts(call, object_id, plaintexts)
+    core = VersionCore(
+        tenant_id=call.tenant_id,
+        scope_id=call.scope_id,
+        object_id=object_id,
+        version_id=new_id(),
+        sequence=1,
+        object_type=request.object_type,
+        lifecycle_state=states.lifecycle,
+        availability_state=states.availability,
+        retention_state=states.retention,
+        validation_state=states.validation,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        provenance_id=provenance.provenance_id,
+        parts=parts.refs,
+        schema_id=request.schema_id or None,
+        observed_at_us=time_us(request, "observed_at"),
+        asserted_at_us=time_us(request, "asserted_at"),
+        valid_from_us=time_us(request, "valid_from"),
+        valid_until_us=time_us(request, "valid_until"),
+        quality_signals=signals_from(request),
+    )
+    version = new_version(call, core, integrity)
+    created = ObjectCreated(
+        object_sequence=1,
+        envelope_digest=version.digest,
+        object_type=core.object_type,
+        lifecycle_state=states.lifecycle,
+        availability_state=states.availability,
+        retention_state=states.retention,
+        validation_state=states.validation,
+        policy_revision=call.view.enforcer.policy_revision,
+    )
+    named = {"object_id": object_id, "version_id": core.version_id}
+    events = [call.event(created, **named)]
+    if request.object_type == "tool_invocation":
+        events.append(call.event(ToolInvoked(), **named))
+    elif request.object_type == "tool_result":
+        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
+    move = ObjectMove(object_id, None, request.object_type, core.version_id, 1)
+    outcome = await call.commit(
+        events,
+        result=committed(core, events),
+        object_move=move,
+        versions=[version.row],
+        contents=parts.rows,
+    )
+    if outcome.status is Status.EXISTS:
+        _refuse_taken(call, request, move, str(outcome.detail["current_version_id"]))
+    if outcome.status is Status.REPLAYED:
+        return memory_pb2.CreateResponse(result=await replay_of(call, outcome.detail))
+    return memory_pb2.CreateResponse(result=answer(call, core, plaintexts, events))
+
+
+def _states(request: memory_pb2.CreateRequest) -> States:
+    defaults = default_states(request.object_type)
+    states = States(
+        wire_states.lifecycle(request.lifecycle_state) or defaults.lifecycle,
+        wire_states.availability(request.availability_state) or defaults.availability,
+        wire_states.retention(request.retention_state) or defaults.retention,
+        wire_states.validation(request.validation_state) or defaults.validation,
+    )
+    if states.availability is not AvailabilityState.AVAILABLE:
+        raise InvalidRequest("availability_state", "must be available at creation")
+    if states.retention is not RetentionState.RETAINED:
+        raise InvalidRequest("retention_state", "must be retained at creation")
+    return states
+
+
+def _refuse_taken(call: Call, request: memory_pb2.CreateRequest, move: ObjectMove, current_version_id: str) -> None:
+    # A caller that may not read the id learns only that it can't have it, whether the object lives or is gone.
+    if request.expect_absent:
+        told = current_version_id if call.may_read(move) else None
+        raise VersionConflict(None, told, move.object_id if told else None)
+    raise InvalidRequest("object_id", "is taken")
+
+
+def refuse_tombstoned(call: Call, move: ObjectMove) -> None:
+    """Raises ObjectDeleted to a caller that may read the object, the same refusal as for a live one to others."""
+    if call.may_read(move):
+        raise ObjectDeleted(move.object_id)
+    raise InvalidRequest("object_id", "is taken")

@@ -1,0 +1,160 @@
+"""Transition (PAMSPEC 10.4; P-9.5-*, P-10.4-01 to P-10.4-03; Q13, Q15)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from remit.v1 import memory_pb2
+
+from server import denials
+from server.call import Call, Refused
+from server.domain_errors import (
+    InvalidRequest,
+    InvalidStateTransition,
+    LegalHold,
+    ObjectDeleted,
+    PolicyDenied,
+    VersionConflict,
+)
+from server.mutations import answer, committed, replay_of
+from server.removal import delete_object
+from server.retrieval import Loaded, load, open_versions
+from server.versions import Plaintexts, new_version, seal_parts
+from server.wire.inputs import provenance_from
+from storage.commands import ObjectMove, Status
+from storage.model.events import (
+    AvailabilityTransitioned,
+    LifecycleTransitioned,
+    ProvenanceUpdated,
+    RetentionTransitioned,
+    StateTransitioned,
+    ValidationTransitioned,
+)
+from storage.model.identifiers import new_id
+from storage.model.memory import PartKind
+from storage.model.states import Dimension, MissingRight, condition_of, is_legal, parse_state
+
+_DIMENSIONS: Final = {
+    memory_pb2.DIMENSION_LIFECYCLE: (Dimension.LIFECYCLE, LifecycleTransitioned),
+    memory_pb2.DIMENSION_AVAILABILITY: (Dimension.AVAILABILITY, AvailabilityTransitioned),
+    memory_pb2.DIMENSION_RETENTION: (Dimension.RETENTION, RetentionTransitioned),
+    memory_pb2.DIMENSION_VALIDATION: (Dimension.VALIDATION, ValidationTransitioned),
+}
+
+
+async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb2.TransitionResponse:
+    """Moves one dimension of an object's state; the other three keep their values.
+
+    A move off the table is InvalidStateTransition even with rights; a conditional move without its right is what
+    `storage.model.states` says (PolicyDenied, LegalHold, a denial). To `deleted` it takes the path of Delete.
+    """
+    earlier = call.replayed()
+    if earlier is not None:
+        return memory_pb2.TransitionResponse(result=await replay_of(call, earlier))
+    dimension, event_class = _DIMENSIONS[request.dimension]
+    loaded = await load(call, request.object_id)
+    target = request.target_state
+    from_state = str(getattr(loaded.standing, dimension.column))
+    if loaded.standing.verdict == "deleted":
+        raise ObjectDeleted(request.object_id)
+    move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
+    if loaded.standing.version_id != request.expected_version_id:
+        current = loaded.standing.version_id if call.may_read(move) else None
+        raise VersionConflict(request.expected_version_id, current, request.object_id)
+    if parse_state(dimension, target) is None or not is_legal(dimension, from_state, target):
+        raise InvalidStateTransition(dimension.value, from_state, target)
+    await _demand_condition(call, request, loaded, dimension, from_state)
+    if (dimension, target) == (Dimension.AVAILABILITY, "deleted"):
+        await load(call, request.object_id, action="delete")
+        removed = await delete_object(call, request, loaded, as_transition=True)
+        if removed.replayed is not None:
+            return memory_pb2.TransitionResponse(result=await replay_of(call, removed.replayed))
+        return memory_pb2.TransitionResponse(
+            result=answer(call, removed.core, removed.plaintexts, removed.events, removed.job_id)
+        )
+    return await _move(call, request, loaded, dimension, event_class)
+
+
+async def _demand_condition(
+    call: Call, request: memory_pb2.TransitionRequest, loaded: Loaded, dimension: Dimension, from_state: str
+) -> None:
+    if dimension is Dimension.AVAILABILITY and request.target_state in {"partially_redacted", "redacted"}:
+        raise InvalidRequest("target_state", "is reached by redaction only")
+    condition = condition_of(dimension, from_state, request.target_state)
+    if condition is None:
+        return
+    if condition.new_provenance and not request.HasField("provenance"):
+        raise PolicyDenied("this move needs new provenance", field="provenance")
+    if condition.action is None:
+        return
+    object_type, object_id = loaded.standing.object_type, request.object_id
+    match condition.refusal:
+        case MissingRight.ACCESS_DENIED:
+            await call.demand_right(
+                condition.action, object_type, object_id, Refused(denials.CONDITIONAL_RIGHT, object_id)
+            )
+        case MissingRight.LEGAL_HOLD:
+            await call.demand_right(condition.action, object_type, object_id, LegalHold(object_id))
+        case _:
+            refusal = PolicyDenied("this move needs a right of its own", field="target_state")
+            await call.demand_right(condition.action, object_type, object_id, refusal)
+
+
+async def _move(
+    call: Call,
+    request: memory_pb2.TransitionRequest,
+    loaded: Loaded,
+    dimension: Dimension,
+    event_class: type[StateTransitioned],
+) -> memory_pb2.TransitionResponse:
+    [(before, old)] = await open_versions(call, [(loaded.version, loaded.standing.verdict != "redacted")])
+    now_us = await call.services.clock.now_us()
+    provenance, refs, contents = old.provenance, dict(before.parts), []
+    # Integrity metadata covers the version it came with; the moved version is another one.
+    refs.pop(PartKind.INTEGRITY, None)
+    provenance_id = before.provenance_id
+    if request.HasField("provenance"):
+        provenance = await provenance_from(call, request.provenance, now_us)
+        provenance_id = provenance.provenance_id
+        parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
+        refs |= parts.refs
+        contents = parts.rows
+    target: Any = parse_state(dimension, request.target_state)
+    core = replace(
+        before,
+        version_id=new_id(),
+        previous_version_id=before.version_id,
+        sequence=before.sequence + 1,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        provenance_id=provenance_id,
+        parts=refs,
+        **{dimension.column: target},
+    )
+    version = new_version(call, core, None)
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    moved = event_class(
+        object_sequence=core.sequence,
+        envelope_digest=version.digest,
+        from_state=str(getattr(before, dimension.column)),
+        to_state=request.target_state,
+        policy_basis=request.policy_basis,
+    )
+    events = [call.event(moved, **named)]
+    if contents:
+        events.append(call.event(ProvenanceUpdated(provenance_id=provenance_id), **named))
+    outcome = await call.commit(
+        events,
+        result=committed(core, events),
+        object_move=ObjectMove(
+            core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence
+        ),
+        versions=[version.row],
+        contents=contents,
+        bump=["removal"],
+    )
+    if outcome.status is Status.REPLAYED:
+        return memory_pb2.TransitionResponse(result=await replay_of(call, outcome.detail))
+    return memory_pb2.TransitionResponse(result=answer(call, core, Plaintexts(old.content, provenance, None), events))

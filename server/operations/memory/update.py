@@ -1,0 +1,114 @@
+"""Update (PAMSPEC 10.3; P-10.3-01 to P-10.3-05)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from remit.v1 import memory_pb2
+
+from server.call import Call
+from server.domain_errors import InvalidObject, InvalidRequest, VersionConflict
+from server.mutations import answer, committed, replay_of
+from server.retrieval import demand_open, load, open_version
+from server.versions import Plaintexts, new_version, seal_parts
+from server.wire.content_schemas import check_content, check_object_type
+from server.wire.inputs import integrity_from, provenance_from, signals_from, time_us
+from storage.commands import ObjectMove, Status
+from storage.model.events import ObjectUpdated, ProvenanceUpdated
+from storage.model.identifiers import new_id
+from storage.model.memory import PartKind, VersionCore
+
+_TIMES: Final = ("observed_at", "asserted_at", "valid_from", "valid_until")
+_FIELDS: Final = frozenset({"canonical_content", "schema_id", *_TIMES, "provenance", "integrity", "quality_signals"})
+
+
+async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.UpdateResponse:
+    """Writes a new version with the fields named by the mask, or present in the request.
+
+    Integrity metadata is bound to the version it came with and is never carried on (P-8.1-21). Raises VersionConflict,
+    ObjectDeleted, RetentionRestriction, InvalidRequest for a mask that names something else.
+    """
+    earlier = call.replayed()
+    if earlier is not None:
+        return memory_pb2.UpdateResponse(result=await replay_of(call, earlier))
+    changed = _changed_fields(request)
+    loaded = await load(call, request.object_id)
+    demand_open(loaded.standing, request.object_id)
+    move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
+    if loaded.standing.version_id != request.expected_version_id:
+        current = loaded.standing.version_id if call.may_read(move) else None
+        raise VersionConflict(request.expected_version_id, current, request.object_id)
+    before, old = await open_version(call, loaded.version)
+    schema_id = (request.schema_id or None) if "schema_id" in changed else before.schema_id
+    check_object_type(before.object_type, schema_id or "", call.view.workspace.extension_types)
+    content = request.canonical_content if "canonical_content" in changed else None
+    if content is not None:
+        check_content(before.object_type, content)
+    now_us = await call.services.clock.now_us()
+    provenance = await provenance_from(call, request.provenance, now_us)
+    integrity = integrity_from(request)
+    parts = await seal_parts(call, before.object_id, Plaintexts(content, provenance, integrity))
+    refs = dict(parts.refs)
+    if content is None and PartKind.CONTENT in before.parts:
+        refs[PartKind.CONTENT] = before.parts[PartKind.CONTENT]
+    core = replace(
+        before,
+        version_id=new_id(),
+        previous_version_id=before.version_id,
+        sequence=before.sequence + 1,
+        schema_id=schema_id,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        provenance_id=provenance.provenance_id,
+        parts=refs,
+        **_metadata(request, changed, before),
+    )
+    version = new_version(call, core, integrity)
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    updated = ObjectUpdated(
+        object_sequence=core.sequence, envelope_digest=version.digest, changed_fields=tuple(sorted(changed))
+    )
+    events = [call.event(updated, **named)]
+    events.append(call.event(ProvenanceUpdated(provenance_id=provenance.provenance_id), **named))
+    outcome = await call.commit(
+        events,
+        result=committed(core, events),
+        object_move=replace(move, version_id=core.version_id, sequence=core.sequence),
+        versions=[version.row],
+        contents=parts.rows,
+    )
+    if outcome.status is Status.REPLAYED:
+        return memory_pb2.UpdateResponse(result=await replay_of(call, outcome.detail))
+    plaintexts = Plaintexts(old.content if content is None else content, provenance, integrity)
+    return memory_pb2.UpdateResponse(result=answer(call, core, plaintexts, events))
+
+
+def _changed_fields(request: memory_pb2.UpdateRequest) -> frozenset[str]:
+    if request.update_mask:
+        for index, name in enumerate(request.update_mask):
+            if name not in _FIELDS:
+                raise InvalidRequest(f"update_mask[{index}]", "names no field that can be updated")
+        changed = frozenset(request.update_mask)
+        if "canonical_content" in changed and not request.canonical_content:
+            raise InvalidObject("canonical_content", "is required")
+        present = {name for name in _FIELDS if _is_present(request, name)}
+        if present - changed - {"provenance"}:
+            raise InvalidRequest(sorted(present - changed - {"provenance"})[0], "is present and not in update_mask")
+        return changed | {"provenance"}
+    return frozenset(name for name in _FIELDS if _is_present(request, name))
+
+
+def _is_present(request: memory_pb2.UpdateRequest, name: str) -> bool:
+    descriptor = request.DESCRIPTOR.fields_by_name[name]
+    return request.HasField(name) if descriptor.has_presence else bool(getattr(request, name))  # type: ignore[arg-type]
+
+
+def _metadata(request: memory_pb2.UpdateRequest, changed: frozenset[str], before: VersionCore) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    for name in _TIMES:
+        metadata[f"{name}_us"] = time_us(request, name) if name in changed else getattr(before, f"{name}_us")
+    if "quality_signals" in changed:
+        metadata["quality_signals"] = signals_from(request)
+    return metadata

@@ -1,0 +1,91 @@
+"""Deletion of an object: the tombstone, and the job that erases what it hides (P-10.11-*, Q15, Q52)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from server.call import Call
+from server.domain_errors import LegalHold, ObjectDeleted, VersionConflict
+from server.mutations import committed
+from server.retrieval import Loaded, authenticated_core
+from server.versions import Plaintexts, new_version, part_id, seal_parts
+from server.wire.inputs import provenance_or_default
+from storage.commands import ColdChange, EventRow, ObjectMove, Status
+from storage.model.events import AvailabilityTransitioned, ObjectDeleted as ObjectDeletedEvent, PropagationJobOpened
+from storage.model.identifiers import new_id
+from storage.model.memory import PartKind, VersionCore
+from storage.model.states import AvailabilityState
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a deletion left: the tombstone and its job; or what an idempotency key answered meanwhile."""
+
+    core: VersionCore
+    plaintexts: Plaintexts
+    events: Sequence[EventRow]
+    job_id: str
+    replayed: Mapping[str, Any] | None = None
+
+
+async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transition: bool = False) -> Removed:
+    """Commits the tombstone of an object; `as_transition` records the availability move as well (Q15).
+
+    `request` is a Delete or Transition request. Raises ObjectDeleted, LegalHold, VersionConflict.
+    """
+    standing = loaded.standing
+    move = ObjectMove(request.object_id, request.expected_version_id, standing.object_type)
+    if standing.verdict == "deleted":
+        raise ObjectDeleted(request.object_id)
+    if standing.version_id != request.expected_version_id:
+        current = standing.version_id if call.may_read(move) else None
+        raise VersionConflict(request.expected_version_id, current, request.object_id)
+    if standing.retention_state == "legal_hold":
+        raise LegalHold(request.object_id)
+    before = authenticated_core(call, loaded.version)
+    now_us = await call.services.clock.now_us()
+    provenance = await provenance_or_default(call, request, "deleted", now_us)
+    parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
+    core = replace(
+        before,
+        version_id=new_id(),
+        previous_version_id=before.version_id,
+        sequence=before.sequence + 1,
+        availability_state=AvailabilityState.DELETED,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        provenance_id=provenance.provenance_id,
+        parts=parts.refs,
+        quality_signals=None,
+    )
+    version = new_version(call, core, None)
+    job_id = new_id()
+    from_state = before.availability_state.value
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    digests = {"object_sequence": core.sequence, "envelope_digest": version.digest}
+    deleted = ObjectDeletedEvent(from_state=from_state, policy_basis=request.policy_basis, job_id=job_id, **digests)
+    events = [call.event(deleted, **named)]
+    if as_transition:
+        moved = AvailabilityTransitioned(
+            from_state=from_state, to_state="deleted", policy_basis=request.policy_basis, via="delete", **digests
+        )
+        events.append(call.event(moved, **named))
+    events.append(call.event(PropagationJobOpened(job_id=job_id), object_id=core.object_id))
+    kept = part_id(core.parts, PartKind.PROVENANCE)
+    erasure = {"job_id": job_id, "object_id": core.object_id, "kept_content_ids": [str(kept)]}
+    outcome = await call.commit(
+        events,
+        result=committed(core, events, job_id),
+        object_move=replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True),
+        versions=[version.row],
+        contents=parts.rows,
+        cold=ColdChange("erasure_open", erasure),
+        bump=["removal"],
+    )
+    replayed = outcome.detail if outcome.status is Status.REPLAYED else None
+    if replayed is None:
+        call.services.erasures.wake(call.tenant_id)
+    return Removed(core, Plaintexts(provenance=provenance), events, job_id, replayed)

@@ -1,0 +1,37 @@
+"""What operations work with. Constructed in `server.app` only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from server.clock import DatabaseClock
+from server.config import Settings
+from server.views import WorkspaceViews
+from server.workers.erasure import ErasureWorker
+from storage.commit import Coalescer
+from storage.cursors import CursorCodec
+from storage.database import Database
+from storage.delegations import GrantChain
+from storage.encryption import DeploymentKeys
+from storage.idempotency_keys import StoredKey
+from storage.keystore import KeyRing
+from storage.objects import ObjectFacts, ObjectKey
+from storage.reader import CoalescedReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """One process's ways to the database, the keys and the policy."""
+
+    settings: Settings
+    database: Database
+    coalescer: Coalescer
+    keys: DeploymentKeys
+    key_ring: KeyRing
+    cursors: CursorCodec
+    views: WorkspaceViews
+    clock: DatabaseClock
+    erasures: ErasureWorker
+    objects: CoalescedReader[ObjectKey, ObjectFacts]
+    chains: CoalescedReader[tuple[str, str], GrantChain | None]
+    idempotency_keys: CoalescedReader[tuple[str, str, str], StoredKey | None]

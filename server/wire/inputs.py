@@ -1,0 +1,129 @@
+"""What clients send about memory -> values of the model. The messages are validated already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from remit.v1 import common_pb2
+
+from server.domain_errors import PolicyDenied
+from storage.model.actor import ActorRef, AttestationValue
+from storage.model.identifiers import new_id
+from storage.model.memory import QualitySignals
+from storage.model.provenance import Integrity, Provenance
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    from server.call import Call
+
+_ATTESTATION_TEXTS: Final = (
+    "agent_manifest_ref",
+    "manifest_digest",
+    "manifest_digest_algorithm",
+    "attestation_authority",
+    "attestation_method",
+    "signature",
+    "signature_algorithm",
+    "did_ref",
+)
+_ATTESTATION_TIMES: Final = ("issued_at", "not_before", "not_after")
+_SCORES: Final = (
+    "assessed_confidence",
+    "contradiction_score",
+    "staleness_score",
+    "evidence_strength",
+    "source_diversity",
+)
+
+
+def microseconds(stamp: Timestamp) -> int:
+    """Returns a timestamp in microseconds, what is finer cut off."""
+    return stamp.seconds * 1_000_000 + stamp.nanos // 1000
+
+
+def time_us(message: Message, name: str) -> int | None:
+    """Returns a timestamp field in microseconds, None when absent."""
+    return microseconds(getattr(message, name)) if message.HasField(name) else None
+
+
+def shown_by(block: common_pb2.Actor) -> tuple[str | None, dict[str, AttestationValue] | None]:
+    """Returns display name and attestation of an actor block: data that give no right (P-8.1-17)."""
+    if not block.HasField("attestation"):
+        return block.display_name or None, None
+    source = block.attestation
+    attestation: dict[str, AttestationValue] = {
+        name: value for name in _ATTESTATION_TEXTS if (value := getattr(source, name))
+    }
+    for name in _ATTESTATION_TIMES:
+        value = time_us(source, name)
+        if value is not None:
+            attestation[f"{name}_us"] = value
+    if source.capabilities_declared:
+        attestation["capabilities_declared"] = tuple(source.capabilities_declared)
+    return block.display_name or None, attestation
+
+
+async def provenance_from(call: Call, given: common_pb2.ProvenanceInput, now_us: int) -> Provenance:
+    """Returns the provenance record of a new version: the client's claims with the server's id, actor and time.
+
+    Raises PolicyDenied when it names another actor than the caller, who does not hold `provenance.attribute`.
+    """
+    actor = call.actor_ref()
+    if given.HasField("actor") and given.actor.actor_id != call.actor_id:
+        refusal = PolicyDenied("attributing provenance to another actor needs a right of its own", "provenance.actor")
+        await call.demand_right("provenance.attribute", "*", "*", refusal)
+        display_name, attestation = shown_by(given.actor)
+        actor = ActorRef(
+            given.actor.actor_id, given.actor.actor_kind or "unknown", display_name, None, None, attestation
+        )
+    return Provenance(
+        provenance_id=new_id(),
+        actor=actor,
+        activity=given.activity,
+        recorded_at_us=now_us,
+        source_ref=given.source_ref or None,
+        evidence_refs=tuple(given.evidence_refs),
+        observed_at_us=time_us(given, "observed_at"),
+        transformation_parent=given.transformation_parent or None,
+        source_confidence=given.source_confidence if given.HasField("source_confidence") else None,
+        integrity_ref=given.integrity_ref or None,
+    )
+
+
+async def provenance_or_default(call: Call, request: Any, activity: str, now_us: int) -> Provenance:
+    """Returns the provenance given, or one that says no more than who did what when."""
+    if request.HasField("provenance"):
+        return await provenance_from(call, request.provenance, now_us)
+    return Provenance(provenance_id=new_id(), actor=call.actor_ref(), activity=activity, recorded_at_us=now_us)
+
+
+def integrity_from(request: Any) -> Integrity | None:
+    """Returns the integrity metadata of a request, None when absent."""
+    if not request.HasField("integrity"):
+        return None
+    given = request.integrity
+    return Integrity(
+        given.digest,
+        given.algorithm,
+        given.canonicalization_profile or None,
+        given.signature or None,
+        given.ledger_ref or None,
+    )
+
+
+def signals_from(request: Any) -> QualitySignals | None:
+    """Returns the quality signals of a request, None when absent."""
+    if not request.HasField("quality_signals"):
+        return None
+    given = request.quality_signals
+    scores = {name: getattr(given, name) for name in _SCORES if given.HasField(name)}
+    return QualitySignals(
+        **scores,
+        last_verified_at_us=time_us(given, "last_verified_at"),
+        last_verified_by_actor_id=given.last_verified_by_actor_id or None,
+        verification_method_id=given.verification_method_id or None,
+        assessed_at_us=time_us(given, "assessed_at"),
+        assessed_by_actor_id=given.assessed_by_actor_id or None,
+    )
