@@ -80,7 +80,7 @@ def dsns(server: EmbeddedServer, name: str) -> DatabaseDsns:
 def _created(server: EmbeddedServer, template: str) -> Iterator[DatabaseDsns]:
     name = f"t_{uuid.uuid4().hex}"
     with psycopg.connect(server.dsn("postgres", "postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} OWNER remit_ddl")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy OWNER remit_ddl")
         try:
             restrict_database(connection, name)
             yield dsns(server, name)
