@@ -33,7 +33,25 @@ VALUE_SETS: dict[str, Values] = {
     "existing_issuers": {"issuers": {"existingConfigMap": "corporate-issuers", "key": "config.json"}},
     "own_issuers": {
         "issuers": {
-            "config": {"issuers": [{"issuer": "https://login.test", "note": 'quotes " and {{ braces }}'}]},
+            "config": {
+                "issuers": [
+                    {
+                        "issuer": 'https://login.test/"{{ braces }}"',
+                        "audience": "remit",
+                        "algorithms": ["EdDSA", "ES256"],
+                        "tenants": ["acme", "umbrella"],
+                        "actor_prefix": "actor:login:",
+                        "jwks_file": "login.jwks.json",
+                    },
+                    {
+                        "issuer": "https://other.test",
+                        "audience": "remit",
+                        "algorithms": ["RS256"],
+                        "tenants": ["acme"],
+                        "jwks_url": "https://other.test/keys",
+                    },
+                ]
+            },
             "jwksFiles": {"login.jwks.json": '{"keys": []}'},
         }
     },

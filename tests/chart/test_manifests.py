@@ -1,6 +1,5 @@
 """The chart lints, renders, and gives what Kubernetes accepts, for every combination of values."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from server.config import Settings
+from server.issuers import read_issuers
 
 Manifest = dict[str, Any]
 Render = Callable[..., list[Manifest]]
@@ -19,6 +19,13 @@ One = Callable[[list[Manifest], str], Manifest]
 #: The first release the chart names, one between, and the newest whose schemas are installed.
 KUBERNETES_VERSIONS = ("1.30", "1.34", kubernetes_validate.latest_version())
 LINT_INFO = 1
+ISSUER = {
+    "issuer": "https://login.test",
+    "audience": "remit",
+    "algorithms": ["EdDSA"],
+    "tenants": ["acme"],
+    "jwks_file": "login.jwks.json",
+}
 
 
 @pytest.mark.parametrize("kubernetes_version", ["v1.30.0", "v1.34.0"])
@@ -90,8 +97,8 @@ def test_probes_ask_the_plaintext_health_listener_with_and_without_tls(one: One,
     args = container["args"]
     health_port = int(args[args.index("--health-listen") + 1].rpartition(":")[2])
     assert health_port != int(args[args.index("--listen") + 1].rpartition(":")[2])
-    for probe, service in (("startupProbe", "liveness"), ("livenessProbe", "liveness"), ("readinessProbe", "")):
-        assert container[probe]["grpc"] == {"port": health_port, "service": service}
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["grpc"] == {"port": health_port, "service": ""}
 
 
 def test_every_variable_is_a_setting(manifests: list[Manifest]) -> None:
@@ -114,17 +121,21 @@ def test_the_pod_leaves_the_endpoints_before_it_drains(render: Render, one: One)
 def test_a_changed_issuer_rolls_the_pods(render: Render, one: One) -> None:
     templates = [
         one(render({"issuers": {"config": {"issuers": issuers}}}), "Deployment")["spec"]["template"]
-        for issuers in ([], [{"issuer": "https://login.test"}])
+        for issuers in ([], [ISSUER])
     ]
     assert templates[0] != templates[1]
 
 
-def test_the_issuers_arrive_as_they_were_given(render: Render, one: One) -> None:
-    config = {"issuers": [{"issuer": "https://login.test", "note": 'quotes " and {{ braces }}\n'}]}
-    manifests = render({"issuers": {"config": config, "jwksFiles": {"login.jwks.json": '{"keys": []}'}}})
-    data = one(manifests, "ConfigMap")["data"]
-    assert json.loads(data["issuers.json"]) == config
-    assert data["login.jwks.json"] == '{"keys": []}'
+def test_the_server_reads_the_issuers_as_they_were_given(render: Render, one: One, tmp_path: Path) -> None:
+    awkward = ISSUER | {"issuer": 'https://login.test/"{{ braces }}"\n'}
+    values = {"issuers": {"config": {"issuers": [awkward]}, "jwksFiles": {"login.jwks.json": '{"keys": []}'}}}
+    for name, content in one(render(values), "ConfigMap")["data"].items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    [source] = read_issuers(tmp_path / "issuers.json")
+    assert source.config.issuer == awkward["issuer"]
+    assert source.config.tenants == {"acme"}
+    assert source.jwks_file is not None
+    assert source.jwks_file.read_text(encoding="utf-8") == '{"keys": []}'
 
 
 def test_an_existing_configuration_of_issuers_replaces_the_charts(render: Render, one: One) -> None:

@@ -10,6 +10,23 @@ from pydantic import SecretStr
 
 from server.config import Settings
 
+ISSUER = {
+    "issuer": "https://login.test",
+    "audience": "remit",
+    "algorithms": ["EdDSA"],
+    "tenants": ["acme"],
+    "jwks_url": "https://login.test/keys",
+}
+
+
+def issuers_with(change: dict[str, Any]) -> dict[str, Any]:
+    return {"issuers": {"config": {"issuers": [ISSUER | change]}}}
+
+
+def issuers_without(setting: str) -> dict[str, Any]:
+    return {"issuers": {"config": {"issuers": [{key: value for key, value in ISSUER.items() if key != setting}]}}}
+
+
 REFUSED: dict[str, dict[str, Any]] = {
     "unknown key": {"replicas": 3},
     "unknown nested key": {"database": {"url": "postgresql://user:password@db/remit"}},
@@ -32,6 +49,13 @@ REFUSED: dict[str, dict[str, Any]] = {
     "number in extraEnv": {"server": {"extraEnv": {"REMIT_QUEUE_MAX": 3}}},
     "service type": {"service": {"type": "ExternalName"}},
     "key set with an odd name": {"issuers": {"jwksFiles": {"../keys": "{}"}}},
+    "issuer without an audience": issuers_without("audience"),
+    "issuer without tenants": issuers_without("tenants"),
+    "issuer without keys": issuers_without("jwks_url"),
+    "issuer with two places of keys": issuers_with({"jwks_file": "login.jwks.json"}),
+    "issuer with keys in plaintext": issuers_with({"jwks_url": "http://login.test/keys"}),
+    "issuer that signs with a shared secret": issuers_with({"algorithms": ["HS256"]}),
+    "issuer with an unknown key": issuers_with({"client_secret": "x"}),
     "issuers as text": {"issuers": {"config": "{}"}},
     "attempt zero": {"migrations": {"attempt": 0}},
     "negative ttl": {"migrations": {"ttlSecondsAfterFinished": -1}},
@@ -97,8 +121,8 @@ def test_every_object_of_the_schema_is_closed_and_every_value_is_in_it(chart: he
     assert schema is not None
     jsonschema.Draft7Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
-    #: Kinds of Kubernetes itself, or of the server: validated where they are used.
-    open_objects = {"global", "affinity", "config"}
+    # Kinds of Kubernetes itself: validated where they are used.
+    open_objects = {"global", "affinity"}
 
     def walk(name: str, node: dict[str, Any]) -> list[str]:
         found = [name] if node.get("type") == "object" and node.get("additionalProperties", True) is True else []

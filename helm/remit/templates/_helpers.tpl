@@ -121,11 +121,11 @@ seccompProfile:
         path: ca.crt
 {{- end -}}
 
-{{/* One gRPC probe against the health listener. Needs a dict of port, service and times. */}}
+{{/* One gRPC probe against the health listener. Needs a dict of port and times. */}}
 {{- define "remit.grpcProbe" -}}
 grpc:
   port: {{ int .port }}
-  service: {{ .service | quote }}
+  service: ""
 periodSeconds: {{ int .times.periodSeconds }}
 failureThreshold: {{ int .times.failureThreshold }}
 timeoutSeconds: {{ int .times.timeoutSeconds }}
