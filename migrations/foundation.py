@@ -58,11 +58,10 @@ def lay_foundation(connection: Connection) -> None:
     if connection.execute(text("SELECT to_regnamespace('remit') IS NULL")).scalar_one():
         create = "CREATE SCHEMA remit AUTHORIZATION remit_owner"
         _attempt(connection, [create], role, f'GRANT CREATE ON DATABASE "{database}" TO "{role}";')
+    connection.execute(text("SET LOCAL ROLE remit_owner"))
     if connection.execute(text("SELECT to_regclass('remit.alembic_version') IS NULL")).scalar_one():
-        connection.execute(text("SET LOCAL ROLE remit_owner"))
         for statement in filter(str.strip, _VERSION_TABLE.split(";")):
             connection.execute(text(statement))
-        connection.execute(text("RESET ROLE"))
 
 
 def _membership_needed(connection: Connection) -> str:

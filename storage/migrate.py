@@ -31,7 +31,7 @@ from storage.errors import (
 
 Phase = Literal["pre", "post"]
 
-_LOCK_KEY = 0x72656D6974  # "remit"
+LOCK_KEY = 0x72656D6974  # "remit"
 _LOCK_POLL_SECONDS = 0.05
 
 
@@ -55,14 +55,21 @@ def upgrade(
     Raises DatabaseUnavailable, MigrationLockTimeout, MigrationRoleLacksRights, UnknownSchemaRevision, MigrationFailed.
     """
     config = _config(script)
-    revisions = _revisions(config)
-    with _connect(ddl_dsn) as connection, _locked(connection, lock_timeout_seconds):
-        before = _stored_revision(connection)
-        todo = _after(revisions, before)
-        chosen = _of_phase(todo, phase)
-        if chosen:
-            _apply(config, connection, before, chosen)
-            _analyze(connection)
+    with _connect(ddl_dsn) as connection:
+        with connection.begin():
+            # A killed migration's last statement would go on, and keep the lock, for as long as it takes.
+            connection.execute(text("SET client_connection_check_interval = '2s'"))
+        with _locked(connection, lock_timeout_seconds):
+            return _upgrade_locked(config, connection, phase)
+
+
+def _upgrade_locked(config: Config, connection: Connection, phase: Phase | None) -> UpgradeReport:
+    before = _stored_revision(connection)
+    todo = _after(_revisions(config), before)
+    chosen = _of_phase(todo, phase)
+    if chosen:
+        _apply(config, connection, before, chosen)
+        _analyze(connection)
     applied = tuple(script.revision for script in chosen)
     after = applied[-1] if applied else before
     return UpgradeReport(before, after, applied, tuple(script.revision for script in todo[len(chosen) :]))
@@ -183,7 +190,7 @@ def _locked(connection: Connection, timeout_seconds: float) -> Iterator[None]:
 
 def _lock_call(connection: Connection, function: str) -> bool:
     with connection.begin():
-        return bool(connection.execute(text(f"SELECT {function}(:key)"), {"key": _LOCK_KEY}).scalar_one())
+        return bool(connection.execute(text(f"SELECT {function}(:key)"), {"key": LOCK_KEY}).scalar_one())
 
 
 _VERSION_TABLE_READABLE = text(

@@ -48,6 +48,7 @@ random_page_cost = 1.1
 jit = off
 max_parallel_workers_per_gather = 0
 idle_in_transaction_session_timeout = 60s
+client_connection_check_interval = 5s
 timezone = 'UTC'
 log_timezone = 'UTC'
 log_checkpoints = off
