@@ -112,7 +112,9 @@ class _VersionLog:
         if number < newest_number:
             self._note(version.first_event, FindingKind.ROLLED_BACK, place)
         elif (number, version_id) != (newest_number, version.version_id):
-            self._note(version.first_event, FindingKind.POINTER_CHANGED, place)
+            # A pointer ahead of all events contradicts none of them.
+            event = version.first_event if number == newest_number else 0
+            self._note(event, FindingKind.POINTER_CHANGED, place)
 
     def close(self) -> None:
         for owner, numbers in self._open.items():
@@ -181,7 +183,6 @@ class _Terms:
     usage_limit: int | None
     parent_delegation_id: str | None
     lineage: tuple[str, ...]
-    granted_by_event: int
 
 
 class GrantBook:
@@ -212,7 +213,7 @@ class GrantBook:
         if parent is not None and parent not in self._terms:
             self._note(row.sequence, FindingKind.DELEGATION_CHAIN_CHANGED, f"delegation {grant}")
         above = self._terms[parent].lineage if parent in self._terms else ()
-        self._terms[grant] = _Terms(not_before, not_after, limit, parent, (*above, grant), row.sequence)
+        self._terms[grant] = _Terms(not_before, not_after, limit, parent, (*above, grant))
 
     def enter_revocation(self, row: EventRow, body: Body) -> None:
         """A grant is revoked."""
@@ -270,13 +271,14 @@ class GrantBook:
     def take_grant(self, row: DelegationRow) -> None:
         """A grant's pointer, counter and flag."""
         self._log.strike_pointer(row.delegation_id, row.sequence, row.version_id)
-        terms = self._terms.get(row.delegation_id)
-        if terms is None:
+        if row.delegation_id not in self._terms:
             return
         place = f"delegation {row.delegation_id}"
-        if self._uses.get(row.delegation_id, 0) != row.uses:
-            event = self._last_use_event.get(row.delegation_id, terms.granted_by_event)
-            self._note(event, FindingKind.USES_CHANGED, place)
+        uses = self._uses.get(row.delegation_id, 0)
+        if row.uses < uses:
+            self._note(self._last_use_event[row.delegation_id], FindingKind.USES_CHANGED, place)
+        elif row.uses > uses:
+            self._note(0, FindingKind.USES_CHANGED, place)
         revoked_by = self._revoked_by_event.get(row.delegation_id, 0)
         if row.revoked is not (revoked_by > 0):
             self._note(revoked_by, FindingKind.REVOKED_FLAG_CHANGED, place)

@@ -89,8 +89,9 @@ class PolicyBook:
 
     def close(self, head_revision: int) -> None:
         """No more rows: what still stands is missing there, and the head has the last revision."""
-        for name, standing in self._standing.items():
-            self._note(standing.added_by_event, FindingKind.RULE_MISSING, name)
+        for name in self._standing:
+            # At no event: its row may be gone, or the event that took it away.
+            self._note(0, FindingKind.RULE_MISSING, name)
         if head_revision != self._revision:
             self._note(0, FindingKind.POLICY_REVISION_CHANGED, "head")
 

@@ -125,7 +125,7 @@ async def write_export(lines: AsyncIterator[str], file: Path) -> int:
 
 @contextmanager
 def _appearing_whole(file: Path) -> Iterator[TextIO]:
-    """Gives a writer beside the place of `file`; at the end it is synchronised and renamed. Only its owner may read it."""
+    """Gives a writer beside `file`, which takes its place once it is synchronised. Only the owner may read it."""
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as writer:

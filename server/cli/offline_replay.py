@@ -75,15 +75,15 @@ class Lineage:
         self._noun = noun
         self._findings = findings
         # (owner, number) -> version id, digest, first and last event that name it; taken out when its row is met.
-        self._named: dict[tuple[str, int], tuple[str | None, str, int, int]] = {}
+        self._named: dict[tuple[str, int], tuple[str, str, int, int]] = {}
         # owner -> newest number, its version id, its first event.
-        self._newest: dict[str, tuple[int, str | None, int]] = {}
+        self._newest: dict[str, tuple[int, str, int]] = {}
 
     def newest(self, owner: str) -> int:
         """Returns the newest version number that the events named so far, 0 for none."""
-        return self._newest.get(owner, (0, None, 0))[0]
+        return self._newest.get(owner, (0, "", 0))[0]
 
-    def name(self, sequence: int, owner: str, number: int, version_id: str | None, digest: str) -> None:
+    def name(self, sequence: int, owner: str, number: int, version_id: str, digest: str) -> None:
         """An event names a version: the next of its owner, or once more the newest (an operation of two events)."""
         newest = self.newest(owner)
         if number == newest and newest:
@@ -105,13 +105,13 @@ class Lineage:
             self._findings.add(0, "VERSION_WITHOUT_EVENT", place)
             return None
         stated_id, digest, first, last = named
-        if ledger_sequence is not None and not first <= ledger_sequence <= last:
-            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: ledger_sequence")
-        if stated_id not in (None, version_id):
+        if stated_id != version_id:
             self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: version_id")
         if hashlib.sha256(core).hexdigest() != digest:
             self._findings.add(first, "VERSION_CHANGED", place)
             return None
+        if ledger_sequence is not None and not first <= ledger_sequence <= last:
+            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: ledger_sequence")
         return first
 
     def pointer(self, owner: str, number: int, version_id: str) -> None:
@@ -122,7 +122,9 @@ class Lineage:
             self._findings.add(0, "ROW_WITHOUT_EVENT", place)
         elif number < newest[0]:
             self._findings.add(newest[2], "ROLLED_BACK", place)
-        elif number > newest[0] or newest[1] not in (None, version_id):
+        elif number > newest[0]:  # ahead of the events: no event can be named
+            self._findings.add(0, "POINTER_CHANGED", place)
+        elif version_id != newest[1]:
             self._findings.add(newest[2], "POINTER_CHANGED", place)
 
     def finish(self) -> None:
@@ -256,8 +258,9 @@ class GrantReplay:
         grant = self._grants.get(grant_id)
         if grant is None or not grant.granted_at:
             return
-        if row["uses"] != grant.uses:
-            self._findings.add(grant.used_at or grant.granted_at, "USES_CHANGED", f"delegation {grant_id}")
+        if row["uses"] != grant.uses:  # more than the events say: no event can be named
+            event = grant.used_at if row["uses"] < grant.uses else 0
+            self._findings.add(event, "USES_CHANGED", f"delegation {grant_id}")
         if row["revoked"] != bool(grant.revoked_at):
             self._findings.add(grant.revoked_at, "REVOKED_FLAG_CHANGED", f"delegation {grant_id}")
 
@@ -302,8 +305,9 @@ class PolicyReplay:
 
     def finish(self, head_revision: int | None) -> None:
         """The rows are at their end; `head_revision` is None when the export has no head."""
-        for name, (_, sequence) in self._standing.items():
-            self._findings.add(sequence, "RULE_MISSING", " ".join(name))
+        for name in self._standing:
+            # Its row was taken, or the event of its removal: so the event that added it is not the place.
+            self._findings.add(0, "RULE_MISSING", " ".join(name))
         if head_revision not in (None, self.revision):
             self._findings.add(0, "POLICY_REVISION_CHANGED", "head")
 
