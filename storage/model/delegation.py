@@ -60,7 +60,7 @@ _STATES: Final = ("lifecycle_state", "availability_state", "retention_state", "v
 _PLAIN: Final = tuple(sorted(_CORE_KEYS - set(_ACTORS) - set(_STATES) - {"provenance"}))
 
 
-def core_bytes(version: DelegationVersion) -> bytes:
+def delegation_core_bytes(version: DelegationVersion) -> bytes:
     """Returns the canonical JSON of the version (RFC 8785; absent optional fields omitted).
 
     Its keys are the fields of the Delegation message, times as `*_us`, and the tenant, so that the digest names it.
@@ -82,8 +82,8 @@ def delegation_digest(core: bytes) -> str:
     return hashlib.sha256(core).hexdigest()
 
 
-def parse_core(core: bytes) -> DelegationVersion:
-    """Returns the grant version in `core`; `core_bytes` of it gives the same bytes.
+def parse_delegation_core(core: bytes) -> DelegationVersion:
+    """Returns the grant version in `core`; `delegation_core_bytes` of it gives the same bytes.
 
     Raises MalformedCanonical on anything else, unknown keys included. The bytes must have been authenticated before.
     """

@@ -2,13 +2,15 @@
 
 import itertools
 import os
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from storage.embedded import EmbeddedPostgres
+from storage.embedded import EmbeddedServer
+from storage.embedded.bootstrap import restrict_database
 from storage.encryption import DeploymentKeys
 from storage.keystore import DirectoryKeyStore, KeyStore, PostgresKeyStore, create_schema
 
@@ -27,13 +29,15 @@ def tenant_id() -> str:
 
 
 @pytest.fixture(scope="session")
-def key_database_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def key_database_dsn(postgres: EmbeddedServer) -> Iterator[str]:
     """DSN of the server's role on a database of the key store alone."""
-    with EmbeddedPostgres(tmp_path_factory.mktemp("keystore-postgres")) as server:
-        with psycopg.connect(server.dsn("postgres", "postgres"), autocommit=True) as connection:
-            connection.execute("CREATE DATABASE remit_keys OWNER remit_ddl")
-        create_schema(server.dsn("remit_ddl", "remit_keys"), server_role="remit_server")
-        yield server.dsn("remit_server", "remit_keys")
+    name = f"keys_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres.dsn("postgres", "postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} OWNER remit_ddl".encode())
+        restrict_database(connection, name)
+        create_schema(postgres.dsn("remit_ddl", name), server_role="remit_server")
+        yield postgres.dsn("remit_server", name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
 @pytest.fixture(params=["directory", "postgres"])

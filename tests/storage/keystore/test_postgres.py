@@ -11,6 +11,7 @@ from psycopg.conninfo import make_conninfo
 from storage.encryption import DeploymentKeys, IntegrityViolation
 from storage.errors import DatabaseUnavailable
 from storage.keystore import KeyId, KeyStoreUnavailable, PostgresKeyStore, create_schema
+from tests.conftest import DatabaseDsns
 
 
 @pytest.fixture
@@ -89,41 +90,48 @@ async def test_lost_connections_are_replaced(store: PostgresKeyStore, key_databa
         assert (await store.load_page(tenant_id, page.page_id)).slots() == {0, 1, 2}
 
 
-async def test_destruction_is_durable_where_commits_are_not(
+async def test_commits_are_durable_where_the_database_is_lax(
     key_database_dsn: str, keys: DeploymentKeys, tenant_id: str
 ) -> None:
-    lax = PostgresKeyStore(make_conninfo(key_database_dsn, options="-c synchronous_commit=off"), keys)
-    await lax.open()
-    try:
-        page = await lax.reserve_page(tenant_id, 1)
-        before = _flushed(key_database_dsn)
-        await lax.destroy(tenant_id, [KeyId(page.page_id, 0)])
-        after = _flushed(key_database_dsn)
-    finally:
-        await lax.close()
-    assert after > before
+    lax = make_conninfo(key_database_dsn, options="-c synchronous_commit=off")
+    with as_superuser(key_database_dsn) as connection:
+        connection.execute(_OBSERVE_COMMITS)
+        store = PostgresKeyStore(lax, keys)
+        await store.open()
+        try:
+            page = await store.reserve_page(tenant_id, 1)
+            await store.destroy(tenant_id, [KeyId(page.page_id, 0)])
+        finally:
+            await store.close()
+            connection.execute("DROP TRIGGER observed ON remit_keys.slots")
+        observed = connection.execute("SELECT operation, durability FROM observed_commits").fetchall()
+    assert sorted(observed) == [("DELETE", "on"), ("INSERT", "on")]
 
 
-def _flushed(dsn: str) -> int:
-    with as_superuser(dsn) as connection:
-        row = connection.execute("SELECT pg_current_wal_flush_lsn() - '0/0'::pg_lsn").fetchone()
-    assert row is not None
-    return int(str(row[0]))
+_OBSERVE_COMMITS = b"""
+CREATE TABLE observed_commits (operation text, durability text);
+CREATE FUNCTION observe_commit() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+    INSERT INTO observed_commits VALUES (tg_op, current_setting('synchronous_commit'));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER observed AFTER INSERT OR DELETE ON remit_keys.slots
+    FOR EACH STATEMENT EXECUTE FUNCTION observe_commit();
+"""
 
 
 async def test_absent_database_is_unavailable(key_database_dsn: str, keys: DeploymentKeys, tenant_id: str) -> None:
     absent = make_conninfo(key_database_dsn, dbname="absent")
-    store = PostgresKeyStore(key_database_dsn, keys)
-    with pytest.raises(KeyStoreUnavailable):
-        await store.load_page(tenant_id, UUID(int=1))
     with pytest.raises(DatabaseUnavailable):
         create_schema(absent, server_role="remit_server")
+    store = PostgresKeyStore(key_database_dsn, keys)
+    with pytest.raises(KeyStoreUnavailable):  # it was not opened
+        await store.load_page(tenant_id, UUID(int=1))
 
 
 async def test_database_without_the_schema_is_unavailable(
-    key_database_dsn: str, keys: DeploymentKeys, tenant_id: str
+    empty_database: DatabaseDsns, keys: DeploymentKeys, tenant_id: str
 ) -> None:
-    store = PostgresKeyStore(make_conninfo(key_database_dsn, dbname="remit"), keys)
+    store = PostgresKeyStore(empty_database.server, keys)
     await store.open()
     try:
         with pytest.raises(KeyStoreUnavailable):

@@ -10,7 +10,7 @@ from remit.v1 import delegation_pb2
 
 from storage.model.actor import ActorRef
 from storage.model.canonical import MalformedCanonical
-from storage.model.delegation import DelegationVersion, core_bytes, delegation_digest, parse_core
+from storage.model.delegation import DelegationVersion, delegation_core_bytes, delegation_digest, parse_delegation_core
 from storage.model.provenance import Provenance
 from storage.model.states import AvailabilityState, LifecycleState, RetentionState, ValidationState
 
@@ -58,9 +58,9 @@ VERSIONS = st.builds(
 
 @given(VERSIONS)
 def test_core_is_canonical_and_reads_back(version: DelegationVersion) -> None:
-    core = core_bytes(version)
+    core = delegation_core_bytes(version)
     assert core == rfc8785.dumps(json.loads(core))
-    assert parse_core(core) == version
+    assert parse_delegation_core(core) == version
     assert len(delegation_digest(core)) == 64
 
 
@@ -70,7 +70,7 @@ def test_core_has_the_fields_of_the_message(version: DelegationVersion) -> None:
         field.name + ("_us" if field.message_type and field.message_type.name == "Timestamp" else "")
         for field in delegation_pb2.Delegation.DESCRIPTOR.fields
     }
-    written = set(json.loads(core_bytes(version)))
+    written = set(json.loads(delegation_core_bytes(version)))
     assert written - {"tenant_id"} <= of_message
     optional = {
         "granted_object_types",
@@ -84,6 +84,6 @@ def test_core_has_the_fields_of_the_message(version: DelegationVersion) -> None:
 
 @given(VERSIONS, st.sampled_from(["revocable", "granted_operations", "lifecycle_state", "provenance", "sequence"]))
 def test_other_shapes_are_refused(version: DelegationVersion, key: str) -> None:
-    core = json.loads(core_bytes(version))
+    core = json.loads(delegation_core_bytes(version))
     with pytest.raises(MalformedCanonical):
-        parse_core(json.dumps(core | {key: "x"}).encode())
+        parse_delegation_core(json.dumps(core | {key: "x"}).encode())
