@@ -132,14 +132,16 @@ def _own_services() -> Iterator[ServiceDescriptor]:
 
 def _method_access(service: ServiceDescriptor, method: MethodDescriptor) -> MethodAccess:
     full_name = f"/{service.full_name}/{method.name}"
-    if service.file.package == PACKAGE:
+    is_ours = service.file.package == PACKAGE
+    if is_ours:
         declared = declaration_of(method)
-        _refuse_contradictions(full_name, declared, method.input_type)
     else:
         level = FOREIGN_LEVELS.get(service.full_name, access_pb2.ACCESS_LEVEL_UNSPECIFIED)
         declared = access_pb2.Access(level=level)
     if declared.level == access_pb2.ACCESS_LEVEL_UNSPECIFIED:
         raise UndeclaredMethod(full_name)
+    if is_ours:
+        _refuse_contradictions(full_name, declared, method.input_type)
     action_field, actions = _expanded(full_name, declared, method.input_type)
     return MethodAccess(
         full_name=full_name,

@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from authz.jwks import JwksCache
 from authz.tokens import TokenVerifier
-from server.access import AccessLevel, MethodAccess, declared_methods
+from server.access import PUBLIC, MethodAccess, declared_access
 from server.clock import DatabaseClock
 from server.config import Settings
 from server.interceptors.authenticate import Verifier, authenticate
@@ -131,7 +131,7 @@ def registry_of(services: Services, verifier: Verifier) -> HandlerRegistry:
     settings = services.settings
     limits = Limits(content_bytes_max=settings.content_bytes_max, json_depth_max=settings.json_depth_max)
     registry = HandlerRegistry(verifier)
-    for access in declared_methods():
+    for access in declared_access().values():
         registry.add(access, _composed(services, verifier, access, limits))
     return registry
 
@@ -140,7 +140,7 @@ def _composed(services: Services, verifier: Verifier, access: MethodAccess, limi
     settings = services.settings
     handler = authorize(services, operation_of(access))
     handler = validate(compile_validator(access.request_class, limits))(handler)
-    if access.level is not AccessLevel.PUBLIC:
+    if access.level != PUBLIC:
         handler = authenticate(verifier)(handler)
     handler = deadline(settings.deadline_seconds_default, settings.deadline_seconds_max)(handler)
     return errors(request_id(handler))

@@ -122,7 +122,9 @@ class Call:
 
     # Deciding
 
-    def evaluate(self, action: str, touched: Sequence[Touched], *, row_filtered: bool = False) -> Decision:
+    def evaluate(
+        self, action: str, touched: Sequence[Touched], *, row_filtered: bool = False, ignore_uses: bool = False
+    ) -> Decision:
         """Returns the evaluator's answer for an action of this call on these objects."""
         request = AccessRequest(
             tenant_id=self.tenant_id,
@@ -139,7 +141,7 @@ class Call:
             self.view.enforcer,
             None if exercise is None else exercise.grants,
             0 if exercise is None else exercise.now_us,
-            ignore_uses=self.replay is not None,
+            ignore_uses=ignore_uses or self.replay is not None,
         )
 
     def demand(
@@ -235,7 +237,7 @@ class Call:
         """Commits a change of this call with the guards its decision stands on; an exercised grant gives a use.
 
         Returns the outcome when it is ACCEPTED, UNCHANGED or REPLAYED (or one only the operation can tell: SCOPE_EXISTS,
-        LAST_OWNER, EXISTS). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted, ObjectNotFound,
+        LAST_OWNER, and for a new object EXISTS or DELETED). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted, ObjectNotFound,
         DuplicateOperation.
         """
         exercise = self.exercise
@@ -282,22 +284,22 @@ class Call:
                 raise Refused(denials.exhausted(str(outcome.detail["delegation_id"])), object_id)
             case Status.DUPLICATE:
                 raise DuplicateOperation
-            case Status.DELETED:
+            case Status.DELETED if object_move is None or object_move.expected_version_id is not None:
                 raise ObjectDeleted(object_id)
             case Status.ABSENT:
                 raise ObjectNotFound
             case Status.CONFLICT:
                 assert object_move is not None
-                current = str(outcome.detail["current_version_id"]) if self.may_read(object_move) else None
+                readable = self.may_read(object_move.object_id, object_move.object_type)
+                current = str(outcome.detail["current_version_id"]) if readable else None
                 raise VersionConflict(object_move.expected_version_id, current, object_move.object_id)
             case _:
                 return
 
-    def may_read(self, object_move: ObjectMove) -> bool:
-        """Returns whether the current version's id may be told: the caller may read the object by its authority here."""
-        if self.exercise is None:
-            return self.holds("read", object_move.object_type, object_move.object_id)
-        return all("read" in grant.operations for grant in self.exercise.grants)
+    def may_read(self, object_id: str, object_type: str) -> bool:
+        """Returns whether the caller may know of the object's versions: it may read it by the authority of this call."""
+        decision = self.evaluate("read", [Touched(object_id, object_type)], ignore_uses=True)
+        return isinstance(decision, Allowed)
 
     async def exercise_read(self, heads: Heads, object_id: str | None = None) -> None:
         """For a read by grant: takes the use and records it before anything is returned; nothing for own authority.

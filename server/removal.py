@@ -40,7 +40,7 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
     if standing.verdict == "deleted":
         raise ObjectDeleted(request.object_id)
     if standing.version_id != request.expected_version_id:
-        current = standing.version_id if call.may_read(move) else None
+        current = standing.version_id if call.may_read(request.object_id, standing.object_type) else None
         raise VersionConflict(request.expected_version_id, current, request.object_id)
     if standing.retention_state == "legal_hold":
         raise LegalHold(request.object_id)
@@ -65,12 +65,22 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
     job_id = new_id()
     from_state = before.availability_state.value
     named = {"object_id": core.object_id, "version_id": core.version_id}
-    digests = {"object_sequence": core.sequence, "envelope_digest": version.digest}
-    deleted = ObjectDeletedEvent(from_state=from_state, policy_basis=request.policy_basis, job_id=job_id, **digests)
+    deleted = ObjectDeletedEvent(
+        object_sequence=core.sequence,
+        envelope_digest=version.digest,
+        from_state=from_state,
+        policy_basis=request.policy_basis,
+        job_id=job_id,
+    )
     events = [call.event(deleted, **named)]
     if as_transition:
         moved = AvailabilityTransitioned(
-            from_state=from_state, to_state="deleted", policy_basis=request.policy_basis, via="delete", **digests
+            object_sequence=core.sequence,
+            envelope_digest=version.digest,
+            from_state=from_state,
+            to_state="deleted",
+            policy_basis=request.policy_basis,
+            via="delete",
         )
         events.append(call.event(moved, **named))
     events.append(call.event(PropagationJobOpened(job_id=job_id), object_id=core.object_id))

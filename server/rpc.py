@@ -15,7 +15,7 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from server.access import AccessLevel, MethodAccess, UndeclaredMethod, foreign_level
+from server.access import FOREIGN_LEVELS, PUBLIC, MethodAccess, MisdeclaredMethod, UndeclaredMethod
 from server.domain_errors import Unauthenticated
 from server.errors import status_of
 from server.interceptors.authenticate import Verifier, principal_of
@@ -27,7 +27,7 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def operation_of(access: MethodAccess) -> Operation:
-    """Returns `handle` of `server/operations/<noun>/<verb>.py`; raises UndeclaredMethod when there is no such file."""
+    """Returns `handle` of `server/operations/<noun>/<verb>.py`; raises MisdeclaredMethod when there is no such file."""
     service, verb = access.full_name.rsplit("/", 1)
     noun = service.rsplit(".", 1)[1].removesuffix("Service").lower()
     name = f"server.operations.{noun}.{_WORD.sub('_', verb).lower()}"
@@ -36,7 +36,7 @@ def operation_of(access: MethodAccess) -> Operation:
     except ModuleNotFoundError as error:
         if error.name is None or not name.startswith(error.name):
             raise
-        raise UndeclaredMethod(access.full_name, "has no operations file") from None
+        raise MisdeclaredMethod(access.full_name, "has no operations file") from None
     operation: Operation = module.handle
     return operation
 
@@ -69,8 +69,10 @@ class HandlerRegistry:
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, grpc.RpcMethodHandler]) -> None:
         """Registers a service that is not ours, each method at the level its constant gives; raises UndeclaredMethod."""
         for verb, handler in handlers.items():
-            level = foreign_level(f"/{service}/{verb}")
-            if level is not AccessLevel.PUBLIC:
+            level = FOREIGN_LEVELS.get(service)
+            if level is None:
+                raise UndeclaredMethod(f"/{service}/{verb}")
+            if level != PUBLIC:
                 handler = self._authenticated(handler)
             self._services.setdefault(service, {})[verb] = handler
 
@@ -105,4 +107,4 @@ class HandlerRegistry:
             return grpc.stream_stream_rpc_method_handler(
                 stream, handler.request_deserializer, handler.response_serializer
             )
-        raise UndeclaredMethod("a foreign method", "has an arity that is not supported")
+        raise MisdeclaredMethod("a foreign method", "has an arity that is not supported")

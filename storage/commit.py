@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from storage.commands import BatchEncoder, Command, Outcome, Status
 from storage.database import Database
@@ -67,7 +68,9 @@ class _Lane:
 class Coalescer:
     """Commits commands. `queue_max` bounds what may wait in this process, `batches_max` what is in flight."""
 
-    def __init__(self, database: Database, *, queue_max: int = 10_000, batch_max: int = 128, batches_max: int = 2) -> None:
+    def __init__(
+        self, database: Database, *, queue_max: int = 10_000, batch_max: int = 128, batches_max: int = 2
+    ) -> None:
         self._database = database
         self._queue_max = queue_max
         self._batch_max = batch_max
@@ -113,9 +116,9 @@ class Coalescer:
             self._busy |= scopes
             task = asyncio.get_running_loop().create_task(self._run(batch))
             self._in_flight.add(task)
-            task.add_done_callback(lambda done, scopes=scopes: self._finished(done, scopes))
+            task.add_done_callback(partial(self._finished, scopes))
 
-    def _finished(self, task: asyncio.Task[None], scopes: set[tuple[str, str]]) -> None:
+    def _finished(self, scopes: set[tuple[str, str]], task: asyncio.Task[None]) -> None:
         self._in_flight.discard(task)
         self._busy -= scopes
         self._schedule_pump()

@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from storage.driver_errors import translated, translating
-from storage.errors import DatabaseUnavailable, OutcomeUnknown, UnsafeDatabaseRole
+from storage.errors import DatabaseUnavailable, OutcomeUnknown, StorageError, UnsafeDatabaseRole
 from storage.role_audit import audit_role
 
 Row = tuple[Any, ...]
@@ -111,11 +111,14 @@ class Database:
         Raises DatabaseUnavailable, StatementTimeout, StatementFailed.
         """
         for attempt in range(self._size_max + 1):
+            connection = await self._acquire()
             try:
-                return await self._tenant_rows_once(tenant_id, query, params, binary)
-            except OutcomeUnknown as error:
-                if attempt == self._size_max:
-                    raise DatabaseUnavailable(error.condition) from None
+                return await self._run_for_tenant(connection, tenant_id, query, params, binary)
+            except psycopg.Error as error:
+                if not connection.closed or attempt == self._size_max:
+                    raise _reading_failed(error) from (error if isinstance(error, psycopg.ProgrammingError) else None)
+            finally:
+                await self._pool.putconn(connection)
         raise AssertionError("the last attempt returns or raises")
 
     async def persist(self, query: LiteralString, params: Params, *, give_up_seconds: float = 30.0) -> list[Row]:
@@ -141,25 +144,22 @@ class Database:
             if findings:
                 raise UnsafeDatabaseRole(connection.info.user, findings)
 
-    async def _tenant_rows_once(
-        self, tenant_id: str, query: LiteralString, params: Params | None, binary: bool
+    async def _run_for_tenant(
+        self,
+        connection: AsyncConnection[Row],
+        tenant_id: str,
+        query: LiteralString,
+        params: Params | None,
+        binary: bool,
     ) -> list[Row]:
-        connection = await self._acquire()
-        try:
-            # Without BEGIN: up to the pipeline's end, a pipeline is one transaction.
-            async with connection.pipeline():
-                if self._session_settings:
-                    await connection.execute(_SET_TENANT, (tenant_id,))
-                else:
-                    await connection.execute(_SET_TENANT_AND_TIMEOUT, (tenant_id, self._timeout_text))
-                cursor = await connection.execute(query, params, binary=binary)
-            return await cursor.fetchall()
-        except psycopg.ProgrammingError as error:
-            raise translated(error) from error
-        except psycopg.Error as error:
-            raise translated(error) from None
-        finally:
-            await self._pool.putconn(connection)
+        # Without BEGIN: up to the pipeline's end, a pipeline is one transaction.
+        async with connection.pipeline():
+            if self._session_settings:
+                await connection.execute(_SET_TENANT, (tenant_id,))
+            else:
+                await connection.execute(_SET_TENANT_AND_TIMEOUT, (tenant_id, self._timeout_text))
+            cursor = await connection.execute(query, params, binary=binary)
+        return await cursor.fetchall()
 
     async def _acquire(self) -> AsyncConnection[Row]:
         try:
@@ -171,3 +171,9 @@ class Database:
         connection.prepared_max = _PREPARED_STATEMENTS_MAX
         if self._session_settings:
             await connection.execute("SELECT set_config('statement_timeout', %s, false)", (self._timeout_text,))
+
+
+def _reading_failed(error: psycopg.Error) -> StorageError:
+    """As translated, but a statement that only read has no unknown outcome."""
+    failure = translated(error)
+    return DatabaseUnavailable(failure.condition) if isinstance(failure, OutcomeUnknown) else failure

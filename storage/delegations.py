@@ -48,6 +48,7 @@ _GRANT_COLUMNS: Final = (
     f"{MICROSECONDS.format('d.not_before')}, {MICROSECONDS.format('d.not_after')}, "
     "d.revoked, d.usage_limit, d.uses, d.granted_sequence, v.core, v.mac, v.mac_key_id"
 )
+_CHAIN_COLUMN: Final = 8
 _CURRENT: Final = (
     "join remit.delegation_versions v on v.tenant_id = d.tenant_id and v.scope_id = d.scope_id "
     "and v.delegation_id = d.delegation_id and v.sequence = d.sequence"
@@ -69,12 +70,12 @@ select k.ix, {MICROSECONDS.format("t.now")}, {_GRANT_COLUMNS}
 
 
 def _grant(columns: Sequence[Any]) -> StoredGrant:
-    return StoredGrant(*columns[:8], tuple(columns[8]), *columns[9:])
+    values = list(columns)
+    values[_CHAIN_COLUMN] = tuple(values[_CHAIN_COLUMN])
+    return StoredGrant(*values)
 
 
-async def load_chains(
-    database: Database, tenant_id: str, keys: Sequence[tuple[str, str]]
-) -> list[GrantChain | None]:
+async def load_chains(database: Database, tenant_id: str, keys: Sequence[tuple[str, str]]) -> list[GrantChain | None]:
     """Returns for each (workspace, grant) the grant's chain, if it lives in that workspace or targets it, else None."""
     rows = await database.tenant_rows(
         tenant_id,
@@ -86,9 +87,7 @@ async def load_chains(
     for row in rows:
         now_us = row[1]
         grants.setdefault(row[0], []).append(_grant(row[2:]))
-    return [
-        GrantChain(tuple(grants[index]), now_us) if index in grants else None for index in range(1, len(keys) + 1)
-    ]
+    return [GrantChain(tuple(grants[index]), now_us) if index in grants else None for index in range(1, len(keys) + 1)]
 
 
 _VERSION: Final = f"""

@@ -25,9 +25,7 @@ select i.request_mac, i.result
  order by k.ix"""
 
 
-async def load_keys(
-    database: Database, tenant_id: str, keys: Sequence[tuple[str, str, str]]
-) -> list[StoredKey | None]:
+async def load_keys(database: Database, tenant_id: str, keys: Sequence[tuple[str, str, str]]) -> list[StoredKey | None]:
     """Returns for each (workspace, actor, key) what took it, None when it is free."""
     rows = await database.tenant_rows(
         tenant_id, _LOAD, ([k[0] for k in keys], [k[1] for k in keys], [k[2] for k in keys], tenant_id)

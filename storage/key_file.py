@@ -36,7 +36,9 @@ def read_key_file(path: Path, key_bytes: int) -> bytes:
             raise KeyFileUnusable(path, "not a regular file")
         if status.st_uid not in (os.geteuid(), 0):
             raise KeyFileUnusable(path, "owned by another user")
-        if status.st_mode & 0o077:
+        # A secret mounted by Kubernetes with fsGroup belongs to root and is readable to the process' own group.
+        mounted = status.st_uid == 0 and os.geteuid() != 0 and status.st_gid in (os.getegid(), *os.getgroups())
+        if status.st_mode & (0o037 if mounted else 0o077):
             raise KeyFileUnusable(path, f"mode {stat.S_IMODE(status.st_mode):04o}")
         key = os.read(descriptor, key_bytes + 1)
     except OSError as error:

@@ -115,8 +115,7 @@ class ObjectKey:
 
 
 HEAD_COLUMNS: Final = (
-    "h.sequence, h.policy_revision, h.restrict_revision, h.removal_revision, h.epoch, "
-    f"{MICROSECONDS.format('t.now')}"
+    f"h.sequence, h.policy_revision, h.restrict_revision, h.removal_revision, h.epoch, {MICROSECONDS.format('t.now')}"
 )
 _LOAD: Final = f"""
 select {HEAD_COLUMNS},
@@ -159,7 +158,8 @@ def stored_version(columns: Sequence[Any]) -> StoredVersion | None:
         stored_part(columns[start : start + _PART_WIDTH])
         for start in range(_VERSION_WIDTH, _VERSION_WIDTH + 3 * _PART_WIDTH, _PART_WIDTH)
     )
-    return StoredVersion(*columns[:_VERSION_WIDTH], content, provenance, integrity)
+    values = [*columns[:_VERSION_WIDTH], content, provenance, integrity]
+    return StoredVersion(*values)
 
 
 async def load_objects(database: Database, tenant_id: str, keys: Sequence[ObjectKey]) -> list[ObjectFacts]:

@@ -11,8 +11,8 @@ from storage.model.policy import Binding, CrossScopeKind, CrossScopeRule, Effect
 from storage.model.workspace import Workspace
 from storage.objects import HEAD_COLUMNS, MICROSECONDS, Heads, heads_of
 
-_WORKSPACE_COLUMNS: Final = (
-    "w.scope_id, w.scope_kind, w.parent_scope_id, w.policy, " + MICROSECONDS.format("w.created_at")
+_WORKSPACE_COLUMNS: Final = "w.scope_id, w.scope_kind, w.parent_scope_id, w.policy, " + MICROSECONDS.format(
+    "w.created_at"
 )
 # One statement, hence one snapshot: rules, bindings, permits and the revisions they stand at belong together.
 _SNAPSHOT: Final = f"""
@@ -66,7 +66,7 @@ async def load_workspace(database: Database, tenant_id: str, scope_id: str) -> W
         scope_id=scope_id,
         policy_revision=heads.policy_revision,
         restrict_revision=heads.restrict_revision,
-        rules=tuple(Rule(*rule[:5], Effect(rule[5])) for rule in rules),
+        rules=tuple(Rule(r[0], r[1], r[2], r[3], r[4], Effect(r[5])) for r in rules),
         bindings=tuple(Binding(*binding) for binding in bindings),
         cross_scope_rules=tuple(CrossScopeRule(x[0], x[1], CrossScopeKind(x[2])) for x in permits),
     )

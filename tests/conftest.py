@@ -148,3 +148,6 @@ def shared_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the shared folder {folder} is absent; set REMIT_SHARED to run this test")
     return folder
+
+
+pytest_plugins = ["tests.cluster"]

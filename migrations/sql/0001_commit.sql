@@ -31,6 +31,7 @@ declare
     v_exhausted text;
     v_id text;
     v_version text;
+    v_type text;
     v_deleted boolean;
     v_mac bytea;
     v_result jsonb;
@@ -127,7 +128,7 @@ begin
         -- 3. The object, or what an administrative change stands on.
         v_guard := v_command -> 'object';
         if v_status is null and v_guard is not null then
-            select o.version_id, o.deleted into v_version, v_deleted from remit.memory_objects o
+            select o.version_id, o.object_type, o.deleted into v_version, v_type, v_deleted from remit.memory_objects o
              where o.tenant_id = p_tenant and o.scope_id = p_scopes[v_scope] and o.object_id = v_guard ->> 'object_id';
             if not found then
                 if v_guard ->> 'expected' is not null then
@@ -135,7 +136,7 @@ begin
                 end if;
             elsif v_guard ->> 'expected' is null then
                 v_status := case when v_deleted then 'deleted' else 'exists' end;
-                v_detail := jsonb_build_object('current_version_id', v_version);
+                v_detail := jsonb_build_object('current_version_id', v_version, 'object_type', v_type);
             elsif v_deleted then
                 v_status := 'deleted';
             elsif v_version <> v_guard ->> 'expected' then

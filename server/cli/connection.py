@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import click
 from pydantic import ValidationError
 
-from authz.errors import AuthzError
+from authz.errors import AuthorizationError
 from server.config import Settings
 from storage.embedded import EmbeddedPostgres
 from storage.errors import StorageError
@@ -60,7 +60,7 @@ def told_plainly(command: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except (StorageError, AuthzError) as error:
+        except (StorageError, AuthorizationError) as error:
             click.echo(f"remit: {error}", err=True)
             sys.exit(1)
 

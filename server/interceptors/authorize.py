@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from authz.decision import Denied
 from authz.request import Touched
 from server import denials
-from server.access import AccessLevel, MethodAccess
+from server.access import AUTHORIZED, MethodAccess
 from server.call import Call, Refused, StaleFacts
 from server.caller import Caller
 from server.domain_errors import (
@@ -51,7 +51,7 @@ def authorize(services: Services, operation: Operation) -> Handler:
 
     async def handle(frame: Frame) -> Message:
         assert frame.principal is not None
-        if frame.access.level is not AccessLevel.AUTHORIZED:
+        if frame.access.level != AUTHORIZED:
             return await operation(Caller(services, frame.principal, frame.operation_id), frame.request)
         fresh = False
         for _ in range(_ATTEMPTS_MAX):
@@ -100,7 +100,7 @@ async def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
         correlation_id=frame.correlation_id or None,
         purpose=request.purpose or None,
         scope_id=request.scope_id,
-        action=_action(access, request),
+        action=access.action_of(request),
         view=view,
     )
     key = _idempotency_key(access, request)
@@ -158,14 +158,6 @@ def is_row_filtered(access: MethodAccess, request: Any) -> bool:
 
 def _first(request: Any, names: tuple[str, ...]) -> str | None:
     return next((value for name in names if (value := getattr(request, name))), None)
-
-
-def _action(access: MethodAccess, request: Any) -> str:
-    if "{dimension}" not in access.action:
-        return access.action
-    dimension = type(request).DESCRIPTOR.fields_by_name["dimension"].enum_type
-    name = dimension.values_by_number[request.dimension].name
-    return access.action.replace("{dimension}", name.removeprefix("DIMENSION_").lower())
 
 
 async def _is_member(call: Call) -> bool:
@@ -277,7 +269,9 @@ async def _record_absent_scope(services: Services, frame: Frame) -> None:
 async def _remember(call: Call, error: DomainError) -> None:
     if call.idempotency_key is None or call.replay is not None:
         return
-    facts = {item.name: getattr(error, item.name) for item in fields(error)} if is_dataclass(error) else {}
+    facts: dict[str, Any] = (
+        {item.name: getattr(error, item.name) for item in fields(error)} if is_dataclass(error) else {}
+    )
     result: Mapping[str, Any] = remembered_result(call.operation_id, type(error).__name__, facts)
     command = Command(
         tenant_id=call.tenant_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 
@@ -16,7 +17,7 @@ def validate(check: Callable[[Message], None]) -> Callable[[Handler], Handler]:
     def intercept(handler: Handler) -> Handler:
         async def handle(frame: Frame) -> Message:
             try:
-                request = frame.access.request_class.FromString(frame.data)
+                request: Any = frame.access.request_class.FromString(frame.data)
             except DecodeError:
                 raise InvalidRequest("request", "is not a message of this method") from None
             check(request)

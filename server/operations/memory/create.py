@@ -5,13 +5,13 @@ from __future__ import annotations
 from remit.v1 import memory_pb2
 
 from server.call import Call
-from server.domain_errors import InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
+from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
 from server.mutations import answer, committed, replay_of
 from server.versions import Plaintexts, new_version, seal_parts
 from server.wire import states as wire_states
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, provenance_from, signals_from, time_us
-from storage.commands import ObjectMove, Status
+from storage.commands import ObjectMove, Outcome, Status
 from storage.model.events import ObjectCreated, ToolCompleted, ToolInvoked
 from storage.model.identifiers import new_id
 from storage.model.memory import VersionCore
@@ -93,8 +93,8 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
         versions=[version.row],
         contents=parts.rows,
     )
-    if outcome.status is Status.EXISTS:
-        _refuse_taken(call, request, move, str(outcome.detail["current_version_id"]))
+    if outcome.status in (Status.EXISTS, Status.DELETED):
+        raise _taken(call, request, outcome)
     if outcome.status is Status.REPLAYED:
         return memory_pb2.CreateResponse(result=await replay_of(call, outcome.detail))
     return memory_pb2.CreateResponse(result=answer(call, core, plaintexts, events))
@@ -115,16 +115,12 @@ def _states(request: memory_pb2.CreateRequest) -> States:
     return states
 
 
-def _refuse_taken(call: Call, request: memory_pb2.CreateRequest, move: ObjectMove, current_version_id: str) -> None:
-    # A caller that may not read the id learns only that it can't have it, whether the object lives or is gone.
+def _taken(call: Call, request: memory_pb2.CreateRequest, outcome: Outcome) -> DomainError:
+    # A caller that may not read the object learns only that it can't have the id, whether the object lives or is gone.
+    readable = call.may_read(request.object_id, str(outcome.detail["object_type"]))
+    if readable and outcome.status is Status.DELETED:
+        return ObjectDeleted(request.object_id)
     if request.expect_absent:
-        told = current_version_id if call.may_read(move) else None
-        raise VersionConflict(None, told, move.object_id if told else None)
-    raise InvalidRequest("object_id", "is taken")
-
-
-def refuse_tombstoned(call: Call, move: ObjectMove) -> None:
-    """Raises ObjectDeleted to a caller that may read the object, the same refusal as for a live one to others."""
-    if call.may_read(move):
-        raise ObjectDeleted(move.object_id)
-    raise InvalidRequest("object_id", "is taken")
+        current = str(outcome.detail["current_version_id"]) if readable else None
+        return VersionConflict(None, current, request.object_id if readable else None)
+    return InvalidRequest("object_id", "is taken")

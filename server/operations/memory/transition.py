@@ -15,6 +15,7 @@ from server.domain_errors import (
     LegalHold,
     ObjectDeleted,
     PolicyDenied,
+    RetentionRestriction,
     VersionConflict,
 )
 from server.mutations import answer, committed, replay_of
@@ -26,6 +27,7 @@ from storage.commands import ObjectMove, Status
 from storage.model.events import (
     AvailabilityTransitioned,
     LifecycleTransitioned,
+    ObjectRedacted,
     ProvenanceUpdated,
     RetentionTransitioned,
     StateTransitioned,
@@ -33,7 +35,7 @@ from storage.model.events import (
 )
 from storage.model.identifiers import new_id
 from storage.model.memory import PartKind
-from storage.model.states import Dimension, MissingRight, condition_of, is_legal, parse_state
+from storage.model.states import AvailabilityState, Dimension, MissingRight, condition_of, is_legal, parse_state
 
 _DIMENSIONS: Final = {
     memory_pb2.DIMENSION_LIFECYCLE: (Dimension.LIFECYCLE, LifecycleTransitioned),
@@ -60,10 +62,12 @@ async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb
         raise ObjectDeleted(request.object_id)
     move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
     if loaded.standing.version_id != request.expected_version_id:
-        current = loaded.standing.version_id if call.may_read(move) else None
+        current = loaded.standing.version_id if call.may_read(request.object_id, loaded.standing.object_type) else None
         raise VersionConflict(request.expected_version_id, current, request.object_id)
     if parse_state(dimension, target) is None or not is_legal(dimension, from_state, target):
         raise InvalidStateTransition(dimension.value, from_state, target)
+    if loaded.standing.verdict == "retention_restricted" and dimension in (Dimension.LIFECYCLE, Dimension.VALIDATION):
+        raise RetentionRestriction(request.object_id)
     await _demand_condition(call, request, loaded, dimension, from_state)
     if (dimension, target) == (Dimension.AVAILABILITY, "deleted"):
         await load(call, request.object_id, action="delete")
@@ -79,8 +83,12 @@ async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb
 async def _demand_condition(
     call: Call, request: memory_pb2.TransitionRequest, loaded: Loaded, dimension: Dimension, from_state: str
 ) -> None:
-    if dimension is Dimension.AVAILABILITY and request.target_state in {"partially_redacted", "redacted"}:
-        raise InvalidRequest("target_state", "is reached by redaction only")
+    if dimension is Dimension.AVAILABILITY and request.target_state == "partially_redacted":
+        raise InvalidRequest("target_state", "needs a redaction, which names what is removed")
+    if dimension is Dimension.AVAILABILITY and request.target_state == "redacted":
+        await load(call, request.object_id, action="redact")
+        if loaded.standing.retention_state == "legal_hold":
+            raise LegalHold(request.object_id)
     condition = condition_of(dimension, from_state, request.target_state)
     if condition is None:
         return
@@ -143,6 +151,16 @@ async def _move(
         policy_basis=request.policy_basis,
     )
     events = [call.event(moved, **named)]
+    if target is AvailabilityState.REDACTED:
+        suppressed = ObjectRedacted(
+            object_sequence=core.sequence,
+            envelope_digest=version.digest,
+            mode="suppress",
+            from_state=moved.from_state,
+            to_state=moved.to_state,
+            policy_basis=request.policy_basis,
+        )
+        events.append(call.event(suppressed, **named))
     if contents:
         events.append(call.event(ProvenanceUpdated(provenance_id=provenance_id), **named))
     outcome = await call.commit(

@@ -37,7 +37,7 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
     demand_open(loaded.standing, request.object_id)
     move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
     if loaded.standing.version_id != request.expected_version_id:
-        current = loaded.standing.version_id if call.may_read(move) else None
+        current = loaded.standing.version_id if call.may_read(request.object_id, loaded.standing.object_type) else None
         raise VersionConflict(request.expected_version_id, current, request.object_id)
     before, old = await open_version(call, loaded.version)
     schema_id = (request.schema_id or None) if "schema_id" in changed else before.schema_id
@@ -100,9 +100,9 @@ def _changed_fields(request: memory_pb2.UpdateRequest) -> frozenset[str]:
     return frozenset(name for name in _FIELDS if _is_present(request, name))
 
 
-def _is_present(request: memory_pb2.UpdateRequest, name: str) -> bool:
+def _is_present(request: Any, name: str) -> bool:
     descriptor = request.DESCRIPTOR.fields_by_name[name]
-    return request.HasField(name) if descriptor.has_presence else bool(getattr(request, name))  # type: ignore[arg-type]
+    return request.HasField(name) if descriptor.has_presence else bool(getattr(request, name))
 
 
 def _metadata(request: memory_pb2.UpdateRequest, changed: frozenset[str], before: VersionCore) -> dict[str, Any]:
