@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-import remit.v1
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
-from remit.v1 import access_pb2
 
+import remit.v1
 from authz.permissions import ALL_ACTIONS, PAMSPEC_OPERATIONS
+from remit.v1 import access_pb2
 
 PACKAGE: Final = "remit.v1"
 

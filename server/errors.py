@@ -11,8 +11,8 @@ from typing import Final
 import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.rpc import error_details_pb2, status_pb2
-from remit.v1 import errors_pb2
 
+from remit.v1 import errors_pb2
 from server import domain_errors as e
 from storage.model.states import STATES
 
