@@ -24,6 +24,7 @@ from storage.errors import ClusterVersionMismatch, EmbeddedStartFailed, Embedded
 
 _LOG_BYTES_MAX = 8 << 20
 _STOP_IMMEDIATE_SECONDS = 10.0
+_POLL_SECONDS_MAX = 0.1
 
 # What the log may not hold is data: no statement texts, no DETAIL lines (they quote rows), no parameters.
 _CONFIGURATION = """\
@@ -189,6 +190,7 @@ class Cluster:
         command = [str(self._programs / "postgres"), "-D", str(self._placement.cluster)]
         command += ["-c", f"config_file={self._placement.home}/postgres.conf"]
         self._process = self._run(command, pass_fds=(lock,))
+        pause_seconds = POLL_SECONDS
         while not self._answers():
             exit_code = self._process.poll()
             if exit_code is not None:
@@ -196,7 +198,10 @@ class Cluster:
                 raise EmbeddedStartFailed("start", self.server.log, exit_code)
             if time.monotonic() > deadline:
                 raise EmbeddedStartFailed("wait for the started server", self.server.log, None)
-            time.sleep(POLL_SECONDS)
+            time.sleep(pause_seconds)
+            pause_seconds = min(
+                2 * pause_seconds, _POLL_SECONDS_MAX
+            )  # each look during a recovery is a line in its log
 
     def _discard_stale_files(self) -> None:
         """Remove what a killed server left: the free lock proves it is gone, whoever bears its number now."""

@@ -76,6 +76,12 @@ def spawn(dsn: str, script: Path) -> subprocess.Popen[str]:
     )
 
 
+def set_out(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
 def upgrade_together(dsn: str, script: Path, count: int) -> list[str]:
     """Upgrade in `count` processes at once; all must exit 0. Returns what each printed: applied count, revision."""
     processes = [spawn(dsn, script) for _ in range(count)]
@@ -83,9 +89,7 @@ def upgrade_together(dsn: str, script: Path, count: int) -> list[str]:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
     for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
+        set_out(process)
     results = [process.communicate(timeout=120) for process in processes]
     assert [(process.returncode, error) for process, (_, error) in zip(processes, results, strict=True)] == [
         (0, "")
@@ -134,8 +138,7 @@ def test_a_killed_migration_is_resumed(empty_database: DatabaseDsns, script: Pat
     add_revision(script, "0001_first", "0000_roles_schema", "CREATE TABLE remit.first (n int)")
     slow = add_revision(script, "0002_second", "0001_first", "CREATE TABLE remit.second (n int); SELECT pg_sleep(600)")
     process = spawn(empty_database.ddl, script)
-    process.stdin.write("\n")  # type: ignore[union-attr]
-    process.stdin.flush()  # type: ignore[union-attr]
+    set_out(process)
     with psycopg.connect(empty_database.superuser, autocommit=True) as connection:
         asleep = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
         while connection.execute(asleep).fetchone() is None:
