@@ -27,6 +27,7 @@ from server.services import Services
 from server.views import WorkspaceView
 from server.wire.inputs import shown_by
 from storage.commands import (
+    AlsoGuard,
     ChainGuard,
     ColdChange,
     Command,
@@ -114,7 +115,8 @@ class Call:
             display_name, attestation = shown_by(self.request.actor)
         on_behalf_of = self.principal.on_behalf_of
         delegation_id = None
-        if self.exercise is not None:
+        # Who has a grant checked for another (CheckDelegation) does not act under it.
+        if self.exercise is not None and self.exercise.leaf.delegate_id == self.actor_id:
             on_behalf_of, delegation_id = self.exercise.root_actor_id, self.exercise.leaf.delegation_id
         return ActorRef(
             self.actor_id, self.principal.actor_kind, display_name, on_behalf_of, delegation_id, attestation
@@ -131,7 +133,7 @@ class Call:
             scope_id=self.scope_id,
             actor_id=self.actor_id,
             action=action,
-            operation=_operation_of(action),
+            operation=operation_of(action),
             touched=tuple(touched),
             row_filtered=row_filtered,
         )
@@ -197,14 +199,19 @@ class Call:
         )
         return event_row(self.tenant_id, record)
 
-    def exercised(self, mode: ExerciseMode = ExerciseMode.RPC, object_id: str | None = None) -> list[EventRow]:
-        """Returns the events of exercising the call's grant: one here, one mirrored in its home."""
+    def exercised(
+        self, mode: ExerciseMode = ExerciseMode.RPC, object_id: str | None = None, operation: str | None = None
+    ) -> list[EventRow]:
+        """Returns the events of exercising the call's grant: one here, one mirrored in its home.
+
+        `operation` is what a check exercises; else it is the call's own.
+        """
         exercise = self.exercise
         if exercise is None:
             return []
         here = DelegationExercised(
             chain=tuple(grant.delegation_id for grant in exercise.grants),
-            operation=self.access.pamspec_operation or self.action,
+            operation=operation or self.access.pamspec_operation or self.action,
             mode=mode,
             delegation_sequence=exercise.leaf.sequence,
             policy_revision=self.view.enforcer.policy_revision,
@@ -229,10 +236,12 @@ class Call:
         bump: Sequence[str] = (),
         policy_revision: int | None = None,
         removal_revision: int | None = None,
+        also: AlsoGuard | None = None,
         chain: ChainGuard | None = None,
         urgent: bool = False,
         exercise_mode: ExerciseMode = ExerciseMode.RPC,
         exercised_object_id: str | None = None,
+        exercised_operation: str | None = None,
     ) -> Outcome:
         """Commits a change of this call with the guards its decision stands on; an exercised grant gives a use.
 
@@ -241,7 +250,7 @@ class Call:
         DuplicateOperation.
         """
         exercise = self.exercise
-        exercised = self.exercised(exercise_mode, exercised_object_id or _object_of(events))
+        exercised = self.exercised(exercise_mode, exercised_object_id or _object_of(events), exercised_operation)
         if exercise is not None:
             guarded = tuple((grant.delegation_id, grant.sequence) for grant in exercise.grants)
             chain = ChainGuard(exercise.home_scope_id, guarded, take_use=True)
@@ -255,6 +264,7 @@ class Call:
             actor_id=self.actor_id,
             events=[*events, *exercised],
             revisions=Revisions(policy_revision, self.view.enforcer.restrict_revision, removal_revision),
+            also=also,
             chain=chain,
             idempotency=idempotency,
             object=object_move,
@@ -325,7 +335,8 @@ class Call:
         )
 
 
-def _operation_of(action: str) -> str | None:
+def operation_of(action: str) -> str | None:
+    """Returns the operation under whose name a grant conveys the action, None when none does."""
     operation = TRANSITION if action in TRANSITION_ACTIONS.values() else action
     return operation if operation in PAMSPEC_OPERATIONS else None
 

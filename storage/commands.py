@@ -63,6 +63,14 @@ class ChainGuard:
 
 
 @dataclass(frozen=True, slots=True)
+class AlsoGuard:
+    """A second workspace the decision stands on, at its restrict revision: the one a cross-scope grant targets."""
+
+    scope_id: str
+    restrict_revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class IdempotencyGuard:
     """The caller's key, an HMAC of its request, and the ids from which the answer can be rebuilt."""
 
@@ -159,6 +167,7 @@ class Command:
     actor_id: str
     events: Sequence[EventRow]
     revisions: Revisions = Revisions()
+    also: AlsoGuard | None = None
     chain: ChainGuard | None = None
     idempotency: IdempotencyGuard | None = None
     object: ObjectMove | None = None
@@ -172,6 +181,8 @@ class Command:
     def scopes(self) -> set[str]:
         """Every workspace whose head must be locked."""
         found = {self.scope_id}
+        if self.also is not None:
+            found.add(self.also.scope_id)
         if self.chain is not None:
             found.add(self.chain.home_scope_id)
         if self.workspace is not None:
@@ -222,6 +233,11 @@ class BatchEncoder:
         guarded = {"policy": revisions.policy, "restrict": revisions.restrict, "removal": revisions.removal}
         if any(value is not None for value in guarded.values()):
             encoded["revisions"] = guarded
+        if command.also is not None:
+            encoded["also"] = {
+                "scope": self._position[command.also.scope_id],
+                "restrict": command.also.restrict_revision,
+            }
         if command.chain is not None:
             encoded["chain"] = {
                 "scope": self._position[command.chain.home_scope_id],

@@ -29,6 +29,7 @@ declare
     v_guard jsonb;
     v_reason text;
     v_exhausted text;
+    v_remaining bigint;
     v_id text;
     v_version text;
     v_type text;
@@ -66,6 +67,7 @@ begin
         v_status := null;
         v_detail := null;
         v_exhausted := null;
+        v_remaining := null;
         v_use := 0;
         v_scope := (v_command ->> 'scope')::integer;
 
@@ -79,6 +81,11 @@ begin
                h_policy[v_scope] <> (v_guard ->> 'policy')::bigint
             or h_restrict[v_scope] <> (v_guard ->> 'restrict')::bigint
             or h_removal[v_scope] <> (v_guard ->> 'removal')::bigint) then
+            v_status := 'stale';
+        end if;
+        v_guard := v_command -> 'also';
+        if v_status is null and v_guard is not null
+           and h_restrict[(v_guard ->> 'scope')::integer] is distinct from (v_guard ->> 'restrict')::bigint then
             v_status := 'stale';
         end if;
         v_guard := v_command -> 'chain';
@@ -159,8 +166,9 @@ begin
             if v_opened is not null then
                 perform remit.open_workspace(p_tenant, p_scopes[v_opened], v_command -> 'workspace', v_now);
                 h_sequence[v_opened] := 0;
-                select h.chain_hash into h_hash[v_opened] from remit.ledger_heads h
+                select h.chain_hash into v_leaf from remit.ledger_heads h
                  where h.tenant_id = p_tenant and h.scope_id = p_scopes[v_opened];
+                h_hash[v_opened] := v_leaf;
                 h_recorded[v_opened] := v_now;
                 h_policy[v_opened] := 1;
                 h_restrict[v_opened] := 0;
@@ -173,8 +181,9 @@ begin
                       from jsonb_to_recordset(v_guard -> 'grants') as c(id text)
                      where d.tenant_id = p_tenant and d.scope_id = p_scopes[(v_guard ->> 'scope')::integer]
                        and d.delegation_id = c.id
-                    returning d.delegation_id, d.uses)
-                select t.uses into strict v_use from taken t where t.delegation_id = v_guard -> 'grants' -> -1 ->> 'id';
+                    returning d.delegation_id, d.uses, d.usage_limit)
+                select max(t.uses) filter (where t.delegation_id = v_guard -> 'grants' -> -1 ->> 'id'),
+                       min(t.usage_limit - t.uses) into v_use, v_remaining from taken t;
             end if;
             v_guard := v_command -> 'object';
             if v_guard ? 'version_id' then
@@ -228,7 +237,7 @@ begin
             end loop;
             a_command := a_command || v_ix;
             a_base := a_base || v_base;
-            v_detail := jsonb_build_object('sequence', v_base + 1, 'use_number', v_use);
+            v_detail := jsonb_build_object('sequence', v_base + 1, 'use_number', v_use, 'remaining_uses', v_remaining);
         end if;
         r_status := r_status || v_status;
         r_detail := r_detail || coalesce(v_detail, '{}'::jsonb);
