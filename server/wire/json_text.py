@@ -61,6 +61,12 @@ def parse_json_text(data: bytes, limits: Limits) -> JsonValue:
     return value
 
 
+def read_json_text(data: bytes) -> JsonValue:
+    """Returns the value of a text that `parse_json_text` has accepted before, without judging it again."""
+    value: JsonValue = _DECODER.decode(data.decode("utf-8"))
+    return value
+
+
 def _undecodable(data: bytes, start: int) -> JsonProblem:
     # A surrogate encoded by itself (CESU-8) is ED A0..BF xx; Python reports it at the ED.
     is_surrogate = data[start] == 0xED and start + 1 < len(data) and 0xA0 <= data[start + 1] <= 0xBF
