@@ -1,12 +1,9 @@
-"""One function decides: against an oracle that knows nothing of indexes, steps or order, and by example."""
+"""One function decides, by example."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from authz.decision import ABSENT, AccessRequest, Allowed, Denied, NeedsType, Touched, decide
 from authz.delegation import Chain, GrantFacts
@@ -15,9 +12,6 @@ from authz.policy import Binding, CrossScopeRule, Enforcer, Rule
 from authz.reasons import COARSE_OF, CoarseReason, ExactReason
 
 HERE, THERE = "ws:here", "ws:there"
-ACTORS = ["actor:g", "actor:d", "actor:e"]
-TYPES = ["task", "claim", "note"]
-IDS = ["urn:x:1", "urn:x:2", "urn:x:3"]
 NOW = 50
 
 
@@ -61,195 +55,8 @@ def enforcer(*rules: tuple[str, str, str, str, str], bindings=(), permits=()) ->
 GRANTOR_READS = ("actor:g", "read", "*", "*", "allow")
 
 
-# --- the oracle ------------------------------------------------------------------------------------------------------
-
-
-class Oracle:
-    """The meaning of the rules and grants, in loops."""
-
-    def __init__(self, rules: list[tuple[str, str, str, str, str]], bindings: list[Binding]) -> None:
-        self.rules, self.bindings = rules, bindings
-
-    def effects(self, actor: str, action: str, kind: str, object_id: str) -> set[str]:
-        subjects = {actor} | {bound.role_id for bound in self.bindings if bound.actor_id == actor}
-        return {
-            effect
-            for subject, act, one_kind, one_id, effect in self.rules
-            if subject in subjects and act in (action, "*") and one_kind in (kind, "*") and one_id in (object_id, "*")
-        }
-
-    def own(self, actor: str, action: str, kind: str, object_id: str) -> bool:
-        return self.effects(actor, action, kind, object_id) == {"allow"}
-
-    def by_grant(self, chain: Chain, action: str, kind: str, object_id: str) -> bool:
-        within = all(
-            (one.object_types is None or kind in one.object_types)
-            and (one.object_ids is None or object_id in one.object_ids)
-            and "deny" not in self.effects(one.delegate_id, action, kind, object_id)
-            for one in chain
-        )
-        return within and self.own(chain[0].grantor_id, action, kind, object_id)
-
-    @staticmethod
-    def standing(chain: Chain, actor: str, operation: str, ignore_uses: bool) -> bool:
-        linked = chain[0].parent_id is None and all(
-            child.parent_id == parent.delegation_id and child.grantor_id == parent.delegate_id
-            for parent, child in pairwise(chain)
-        )
-        return (
-            linked
-            and chain[-1].delegate_id == actor
-            and all(not one.revoked and one.not_before_us <= NOW <= one.not_after_us for one in chain)
-            and all(operation in one.operations for one in chain)
-            and (ignore_uses or all(one.usage_limit is None or one.uses < one.usage_limit for one in chain))
-        )
-
-
-def stored_types() -> list[str]:
-    return [*TYPES, "com.example.unnamed.type"]
-
-
-rules = st.lists(
-    st.tuples(
-        st.sampled_from([*ACTORS, "role:r"]),
-        st.sampled_from(["read", "read", "update", "*"]),
-        st.sampled_from(["*", "*", *TYPES]),
-        st.sampled_from(["*", "*", *IDS]),
-        st.sampled_from(["allow", "allow", "allow", "deny"]),
-    ),
-    max_size=6,
-)
-bindings = st.lists(st.builds(Binding, st.sampled_from(ACTORS), st.just("role:r")), max_size=2)
-
-
-def mostly(usual, *rare):
-    return st.sampled_from([usual] * 6 + list(rare))
-
-
-@st.composite
-def chains(draw) -> Chain:
-    made: list[GrantFacts] = []
-    for depth in range(draw(st.integers(1, 3))):
-        fields = {
-            "operations": draw(mostly(frozenset({"read", "update"}), frozenset({"read"}), frozenset({"query"}))),
-            "object_types": draw(mostly(None, frozenset({"task"}), frozenset({"task", "claim"}))),
-            "object_ids": draw(mostly(None, frozenset({"urn:x:1"}), frozenset({"urn:x:1", "urn:x:2"}))),
-            "not_before_us": draw(mostly(0, NOW, NOW + 1)),
-            "not_after_us": draw(mostly(100, NOW, NOW - 1)),
-            "revoked": draw(mostly(False, False, True)),
-            "usage_limit": draw(mostly(None, 1, 3)),
-            "uses": draw(st.sampled_from([0, 0, 1])),
-        }
-        delegate = draw(st.sampled_from(["actor:d", "actor:d", "actor:e"]))
-        if depth == 0:
-            made.append(grant(delegate_id=delegate, **fields))
-        else:
-            made.append(below(made[-1], delegate, **fields))
-            if draw(mostly(False, True)):
-                made[-1] = replace(made[-1], grantor_id="actor:e", parent_id="urn:grant:other")
-    return tuple(made)
-
-
-cases = st.tuples(
-    rules,
-    bindings,
-    st.none() | chains(),
-    st.sampled_from(["actor:d", "actor:d", "actor:g"]),
-    st.sampled_from(["read", "read", "update"]),
-    st.booleans(),
-)
-
-
-def prepared(case, **fields) -> tuple[Oracle, Enforcer, AccessRequest]:
-    rows, bound, _, actor, action, _ = case
-    built = enforcer(*rows, bindings=bound)
-    return Oracle(rows, bound), built, request(actor, action, action, **fields)
-
-
-def expected(oracle: Oracle, case, kind: str, object_id: str) -> bool:
-    _, _, chain, actor, action, ignore_uses = case
-    if chain is None:
-        return oracle.own(actor, action, kind, object_id)
-    standing = oracle.standing(chain, actor, action, ignore_uses)
-    return standing and oracle.by_grant(chain, action, kind, object_id)
-
-
 def told(decision: Denied) -> tuple[CoarseReason, str | None]:
     return decision.coarse, decision.rule_id
-
-
-@settings(max_examples=600, deadline=None)
-@given(case=cases, object_id=st.sampled_from(IDS))
-def test_stored_objects_are_decided_as_the_oracle_does(case, object_id) -> None:
-    oracle, built, asked = prepared(case)
-    _, _, chain, _, _, ignore_uses = case
-
-    def decided(kind):
-        return decide(replace(asked, touched=(Touched(object_id, kind),)), built, chain, NOW, ignore_uses=ignore_uses)
-
-    known = {kind: decided(kind) for kind in stored_types()}
-    for kind, decision in known.items():
-        assert isinstance(decision, Allowed) == expected(oracle, case, kind, object_id)
-    absent, before = decided(ABSENT), decided(None)
-    # An absent object is let through to "not found" only where objects of any type would be.
-    assert isinstance(absent, Allowed) == all(isinstance(one, Allowed) for one in known.values())
-    # Out of bounds and absent cannot be told apart.
-    refused = {told(one) for one in [*known.values(), absent] if isinstance(one, Denied)}
-    assert len(refused) <= 1
-    if isinstance(before, Denied):
-        assert {told(before)} == refused
-        assert all(isinstance(one, Denied) for one in [*known.values(), absent])
-    elif isinstance(before, Allowed):
-        assert not refused
-    else:
-        assert before == NeedsType((object_id,))
-        assert isinstance(absent, Denied)
-
-
-@settings(max_examples=300, deadline=None)
-@given(case=cases, kind=st.sampled_from(TYPES), object_id=st.none() | st.sampled_from(IDS))
-def test_new_objects_are_decided_as_the_oracle_does(case, kind, object_id) -> None:
-    oracle, built, asked = prepared(case, touched=(Touched(object_id, kind, new=True),))
-    chain, ignore_uses = case[2], case[5]
-    decision = decide(asked, built, chain, NOW, ignore_uses=ignore_uses)
-    # A server-made id is none that a rule or a list can name.
-    assert isinstance(decision, Allowed) == expected(oracle, case, kind, object_id or "urn:uuid:made")
-
-
-@settings(max_examples=300, deadline=None)
-@given(case=cases, picks=st.lists(st.tuples(st.sampled_from(IDS), st.sampled_from(TYPES)), min_size=1, max_size=3))
-def test_every_touched_object_must_be_allowed(case, picks) -> None:
-    oracle, built, asked = prepared(case, touched=tuple(Touched(object_id, kind) for object_id, kind in picks))
-    decision = decide(asked, built, case[2], NOW, ignore_uses=case[5])
-    everything = all(expected(oracle, case, kind, object_id) for object_id, kind in picks)
-    assert isinstance(decision, Allowed) == everything
-
-
-@settings(max_examples=300, deadline=None)
-@given(case=cases)
-def test_filtered_rows_are_those_of_the_oracle(case) -> None:
-    oracle, built, asked = prepared(case, touched=(), row_filtered=True)
-    decision = decide(asked, built, case[2], NOW, ignore_uses=case[5])
-    rows = [(kind, object_id) for kind in stored_types() for object_id in [*IDS, "urn:x:unnamed"]]
-    if isinstance(decision, Allowed):
-        for row in rows:
-            assert decision.admits(*row) == expected(oracle, case, *row)
-    else:
-        assert isinstance(decision, Denied)
-        assert not any(expected(oracle, case, *row) for row in rows)
-
-
-@settings(max_examples=300, deadline=None)
-@given(case=cases)
-def test_a_call_about_nothing_in_particular_needs_everything(case) -> None:
-    _, built, asked = prepared(case, touched=())
-    rows, bound, chain, _, _, ignore_uses = case
-    decision = decide(asked, built, chain, NOW, ignore_uses=ignore_uses)
-    oracle = Oracle([rule for rule in rows if rule[2:4] == ("*", "*")], bound)
-    assert isinstance(decision, Allowed) == expected(oracle, case, "*", "*")
-
-
-# --- by example ------------------------------------------------------------------------------------------------------
 
 
 def denied(decision) -> tuple[CoarseReason, ExactReason]:
