@@ -8,7 +8,7 @@
 -- exists | absent | deleted | scope_exists | last_owner. A command that is not accepted writes nothing.
 create function remit.commit(p_tenant text, p_scopes text[], p_commands jsonb, p_blobs bytea[])
 returns table (command integer, status text, detail jsonb, now_us bigint)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 declare
     h_sequence bigint[];
@@ -452,7 +452,7 @@ $$;
 -- the look-up can miss a commit that is still under way.
 create function remit.resolve(p_tenant text, p_scopes text[], p_event_ids text[])
 returns table (event_id text, sequence bigint, use_number bigint)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 begin
     perform set_config('remit.tenant_id', p_tenant, true);
