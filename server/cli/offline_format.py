@@ -77,13 +77,14 @@ _SHAPES: dict[str, dict[str, type]] = {
 def read_record(line: bytes | str) -> dict[str, Any]:
     """Returns the record of a line, of a known kind and with exactly its fields; raises MalformedLineError."""
     try:
-        record = _decode(line if isinstance(line, str) else line.decode())
+        value = _decode(line if isinstance(line, str) else line.decode())
     except (ValueError, RecursionError):
         raise MalformedLineError("not JSON") from None
-    kind = record.get("kind") if isinstance(record, dict) else None
+    record: dict[str, Any] = value if isinstance(value, dict) else {}
+    kind = record.get("kind")
     if kind == "event":
         _check_event(record)
-        return record  # type: ignore[no-any-return]
+        return record
     shape = _SHAPES.get(kind) if isinstance(kind, str) else None
     if shape is None:
         raise MalformedLineError("of no known kind")
@@ -97,7 +98,7 @@ def read_record(line: bytes | str) -> dict[str, Any]:
         or not all(value is None or type(value) in (str, int) for value in record["columns"].values())
     ):
         raise MalformedLineError("columns")
-    return record  # type: ignore[no-any-return]
+    return record
 
 
 def _check_event(record: Mapping[str, Any]) -> None:
