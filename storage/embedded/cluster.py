@@ -19,7 +19,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from storage.embedded.locks import POLL_SECONDS, try_lock
-from storage.embedded.placement import PORT, Placement
+from storage.embedded.placement import PORT, Placement, settle_socket_folder
 from storage.errors import ClusterVersionMismatch, EmbeddedStartFailed, EmbeddedStopFailed
 
 _LOG_BYTES_MAX = 8 << 20
@@ -124,12 +124,20 @@ class Cluster:
                 if lock is not None:
                     os.close(lock)
                     if self._postmaster() is None:
-                        if self._process is not None:
-                            self._process.wait()
+                        self._clear_away()
                         return
                 self._signal(how)
                 time.sleep(POLL_SECONDS)
         raise EmbeddedStopFailed(self.server.log)
+
+    def _clear_away(self) -> None:
+        if self._process is not None:
+            self._process.wait()
+            self._process = None
+        try:
+            self.server.socket_dir.rmdir()
+        except OSError:
+            return  # someone keeps a file there, or it is gone; it is used again or cleared with /tmp
 
     # --- finding ---
 
@@ -182,6 +190,7 @@ class Cluster:
     # --- starting ---
 
     def _launch(self, lock: int, deadline: float) -> None:
+        settle_socket_folder(self._placement)  # again: /tmp may have been cleared since
         self._discard_stale_files()
         self._initialise()
         self._configure()
