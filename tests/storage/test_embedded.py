@@ -159,6 +159,8 @@ def test_a_stale_pid_file_with_the_number_of_another_process_is_no_obstacle(data
     with EmbeddedPostgres(data_dir) as server:
         lines = (server.home / "postgres" / "postmaster.pid").read_text().splitlines()
     owner = (server.home / "postgres").stat()
+    server.socket_dir.mkdir(mode=0o700)
+    os.chown(server.socket_dir, owner.st_uid, owner.st_gid)
     stale = "\n".join([str(os.getpid()), *lines[1:], ""])
     for path in (server.home / "postgres" / "postmaster.pid", server.socket_dir / ".s.PGSQL.5432.lock"):
         path.write_text(stale)
