@@ -1,7 +1,8 @@
 """Workspace views: one immutable enforcer per workspace revision, swapped in whole (authority.md, "Own authority").
 
-A view may be old. That is harmless: whatever is decided on it is guarded by the revision it stands at, under the ledger's
-lock or in the statement that reads, and decided again on a fresh view when the revision has moved. No time is involved.
+A view may be old. That is harmless: whatever is decided on it is guarded by the revision it stands at, under the
+ledger's lock or in the statement that reads, and decided again on a fresh view when the revision has moved. No time is
+involved.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from authz.policy import Binding, CrossScopeRule, Enforcer, Rule
 from storage.database import Database
@@ -48,6 +50,7 @@ class WorkspaceViews:
         self._views_max = views_max
         self._views: OrderedDict[tuple[str, str], WorkspaceView] = OrderedDict()
         self._loading: dict[tuple[str, str], asyncio.Task[WorkspaceView | None]] = {}
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, tenant_id: str, scope_id: str) -> WorkspaceView | None:
         """Returns the view held, or loads one; None when the tenant has no such workspace."""
@@ -66,6 +69,13 @@ class WorkspaceViews:
             await asyncio.wait([under_way])
         self._views.pop(key, None)
         return await self._load(key)
+
+    def policy_turn(self, tenant_id: str, scope_id: str) -> asyncio.Lock:
+        """Returns the lock under which this process changes a workspace's policy, one change after another.
+
+        Each change names the revision it makes, so those that run side by side would only undo each other.
+        """
+        return self._turns.setdefault((tenant_id, scope_id), asyncio.Lock())
 
     async def _load(self, key: tuple[str, str]) -> WorkspaceView | None:
         task = self._loading.get(key)
