@@ -45,6 +45,8 @@ from storage.reader import CoalescedReader
 
 _log = logging.getLogger(__name__)
 
+_AUDITS_MAX = 2
+
 _SERVICE_NAMES = (
     "remit.v1.MemoryService",
     "remit.v1.DelegationService",
@@ -110,6 +112,7 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
         views=WorkspaceViews(database),
         clock=DatabaseClock(database),
         erasures=erasures,
+        audits=asyncio.Semaphore(_AUDITS_MAX),
         objects=CoalescedReader(lambda tenant, wanted: objects.load_objects(database, tenant, wanted)),
         chains=CoalescedReader(lambda tenant, wanted: load_chains(database, tenant, wanted)),
         idempotency_keys=CoalescedReader(lambda tenant, wanted: idempotency_keys.load_keys(database, tenant, wanted)),

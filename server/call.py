@@ -12,7 +12,7 @@ from typing import Any
 
 from authz.decision import Allowed, Decision, Denied, NeedsType, decide
 from authz.delegation import GrantFacts
-from authz.permissions import PAMSPEC_OPERATIONS, TRANSITION, TRANSITION_ACTIONS
+from authz.permissions import INSPECT_HISTORY, LEDGER_READ, PAMSPEC_OPERATIONS, TRANSITION, TRANSITION_ACTIONS
 from authz.principal import Principal
 from authz.request import AccessRequest, Touched
 from server import denials
@@ -337,6 +337,8 @@ class Call:
 
 def operation_of(action: str) -> str | None:
     """Returns the operation under whose name a grant conveys the action, None when none does."""
+    if action == LEDGER_READ:
+        return INSPECT_HISTORY
     operation = TRANSITION if action in TRANSITION_ACTIONS.values() else action
     return operation if operation in PAMSPEC_OPERATIONS else None
 

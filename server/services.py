@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from server.clock import DatabaseClock
@@ -21,7 +22,10 @@ from storage.reader import CoalescedReader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """One process's ways to the database, the keys and the policy."""
+    """One process's ways to the database, the keys and the policy.
+
+    `audits` is how many whole ledgers may be read at once, each on a connection of its own.
+    """
 
     settings: Settings
     database: Database
@@ -32,6 +36,7 @@ class Services:
     views: WorkspaceViews
     clock: DatabaseClock
     erasures: ErasureWorker
+    audits: asyncio.Semaphore
     objects: CoalescedReader[ObjectKey, ObjectFacts]
     chains: CoalescedReader[tuple[str, str], GrantChain | None]
     idempotency_keys: CoalescedReader[tuple[str, str, str], StoredKey | None]

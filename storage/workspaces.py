@@ -101,13 +101,18 @@ async def list_workspaces(database: Database, tenant_id: str, after_scope_id: st
 _VISIBLE: Final = """
 select scope_id from (
     select r.scope_id from remit.policy_rules r where r.tenant_id = %s and r.subject = %s
-    union select b.scope_id from remit.role_bindings b where b.tenant_id = %s and b.actor_id = %s) s
+    union select b.scope_id from remit.role_bindings b where b.tenant_id = %s and b.actor_id = %s
+    union select d.scope_id from remit.delegations d
+           where d.tenant_id = %s and (d.delegate_id = %s or d.grantor_id = %s)
+    union select d.target_scope_id from remit.delegations d
+           where d.tenant_id = %s and d.target_scope_id is not null and (d.delegate_id = %s or d.grantor_id = %s)) s
  order by scope_id limit %s"""
 
 
 async def visible_scopes(database: Database, tenant_id: str, actor_id: str, limit: int) -> list[str]:
-    """Returns workspaces where the actor is the subject of a rule or a binding, at most `limit`."""
-    rows = await database.tenant_rows(tenant_id, _VISIBLE, (tenant_id, actor_id, tenant_id, actor_id, limit))
+    """Returns workspaces where the actor is the subject of a rule or binding or party to a grant, at most `limit`."""
+    ruled, granted = (tenant_id, actor_id), (tenant_id, actor_id, actor_id)
+    rows = await database.tenant_rows(tenant_id, _VISIBLE, (*ruled * 2, *granted * 2, limit))
     return [scope_id for (scope_id,) in rows]
 
 
