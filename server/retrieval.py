@@ -5,11 +5,12 @@ A row edited, moved, replayed under another id or forged behind the service's ba
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authz.request import ABSENT, Touched
-from server.call import Call
+from server.call import Call, StaleFacts
 from server.domain_errors import (
     ObjectDeleted,
     ObjectNotFound,
@@ -23,8 +24,11 @@ from storage.model.canonical import MalformedCanonical
 from storage.model.memory import PartKind, PartRef, VersionCore, parse_core
 from storage.model.provenance import parse_integrity, parse_provenance
 from storage.objects import Heads, ObjectFacts, ObjectKey, Standing, StoredPart, StoredVersion
+from storage.workspaces import load_heads
 
 TOMBSTONE_CONTENT = b'{"tombstone":true}'
+# Versions opened before other work of the loop gets its turn.
+_VERSIONS_PER_TURN = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def demand_open(standing: Standing, object_id: str) -> None:
 
 
 def authenticated_core(call: Call, stored: StoredVersion) -> VersionCore:
-    """Returns the core of a stored version; raises IntegrityViolation unless it is exactly what the service wrote there."""
+    """Returns the core of a stored version; raises IntegrityViolation unless it is what the service wrote there."""
     place = f"memory_versions:{stored.version_id}"
     call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
     try:
@@ -111,6 +115,27 @@ async def open_versions(
                 data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
                 texts[kind] = _open(call, core, ref, part, data_key)
         opened.append((core, _plaintexts(core, texts)))
+    return opened
+
+
+async def open_rows(
+    call: Call, versions: Sequence[tuple[StoredVersion, bool]], heads: Heads
+) -> list[tuple[VersionCore, Plaintexts]]:
+    """Returns what `open_versions` does, for versions that one statement read together with the head.
+
+    Raises StaleFacts, and not IntegrityViolation, when a part is missing because something was removed since.
+    """
+    opened: list[tuple[VersionCore, Plaintexts]] = []
+    try:
+        for start in range(0, len(versions), _VERSIONS_PER_TURN):
+            opened += await open_versions(call, versions[start : start + _VERSIONS_PER_TURN])
+            await asyncio.sleep(0)
+    except IntegrityViolation as violation:
+        if violation.kind == "PART_MISSING":
+            [now] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
+            if now is None or now.removal_revision != heads.removal_revision:
+                raise StaleFacts from None
+        raise
     return opened
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from storage.model.ledger_rows import (
     EventRow,
     HeadRow,
     LedgerIdentity,
+    LedgerSource,
     ObjectRow,
     RuleRow,
     VersionRow,
@@ -137,3 +138,25 @@ def export_lines(
     yield from map(table_line, cross_scope_rules)
     yield from map(table_line, bindings)
     yield head_line(head)
+
+
+async def export_source(source: LedgerSource) -> AsyncIterator[str]:
+    """Yields the same lines, of rows that are streamed."""
+    yield header_line(source.identity)
+    async for event in source.events:
+        yield event_line(event)
+    async for version in source.versions:
+        yield version_line(version)
+    async for pointer in source.objects:
+        yield table_line(pointer)
+    async for grant in source.delegations:
+        yield table_line(grant)
+    async for grant_version in source.delegation_versions:
+        yield delegation_version_line(grant_version)
+    async for rule in source.rules:
+        yield table_line(rule)
+    async for permit in source.cross_scope_rules:
+        yield table_line(permit)
+    async for binding in source.bindings:
+        yield table_line(binding)
+    yield head_line(source.head)

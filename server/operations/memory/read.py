@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from remit.v1 import memory_pb2
-
 from server.call import Call
 from server.mutations import readable
-from server.retrieval import Loaded, demand_open, load, open_versions
+from server.retrieval import Loaded, demand_open, load, open_rows
 from server.wire.envelopes import envelope_of
 
 
@@ -18,7 +17,7 @@ async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.Read
     """
     loaded = await load(call, request.object_id, request.version_id or None)
     given = _given(call, request, loaded)
-    [(core, plaintexts)] = await open_versions(call, [(loaded.version, given)])
+    [(core, plaintexts)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
     await call.exercise_read(loaded.heads, request.object_id)
     state = memory_pb2.CONTENT_STATE_PRESENT if given else memory_pb2.CONTENT_STATE_WITHHELD
     return memory_pb2.ReadResponse(

@@ -1,0 +1,98 @@
+"""InspectHistory (PAMSPEC 10.7; P-10.7-01 to P-10.7-03; Q17)."""
+
+from __future__ import annotations
+
+from authz.permissions import REVIEW
+from remit.v1 import memory_pb2
+from server.call import Call
+from server.domain_errors import InvalidRequest
+from server.listed_events import listed_event
+from server.mutations import readable
+from server.paging import cursor_binding, fitting, last_place, next_cursor
+from server.retrieval import load, open_rows
+from server.row_authority import authority_over_rows, confirmed, row_filter
+from server.wire.enum_numbers import EVENT_TYPE_NAMES
+from server.wire.envelopes import envelope_of
+from storage.history import EntryKey, HistoryEntry, HistoryQuery, list_history
+from storage.objects import Heads
+from storage.row_filter import RowFilter
+
+
+async def handle(call: Call, request: memory_pb2.InspectHistoryRequest) -> memory_pb2.InspectHistoryResponse:
+    """Returns one page of an object's versions and events, or of a range of the ledger, oldest first.
+
+    Ledger bounds narrow versions and events, version bounds the versions, event classes the events. Versions of a
+    removed object, and of one pending deletion where the caller is no reviewer, come without their parts. Raises
+    InvalidRequest, ObjectNotFound.
+    """
+    _check_range(request)
+    authority: tuple[RowFilter, ...] = ()
+    if request.object_id:
+        # Decided on the object's stored type, once for all its entries.
+        await load(call, request.object_id)
+    else:
+        authority = authority_over_rows(call)
+    binding = cursor_binding(call, call.view.heads.epoch)
+    place = last_place(call, binding)
+    pinned_sequence = request.to_sequence if request.HasField("to_sequence") else None
+    if place is not None:
+        pinned_sequence = place.pinned_sequence
+    query = HistoryQuery(
+        scope_id=call.scope_id,
+        object_id=request.object_id or None,
+        after_sequence=request.after_sequence,
+        to_sequence=pinned_sequence,
+        from_version=request.from_version if request.HasField("from_version") else None,
+        to_version=request.to_version if request.HasField("to_version") else None,
+        event_types=tuple(EVENT_TYPE_NAMES[number] for number in request.event_classes),
+        authority=authority,
+        review=row_filter(call.view.enforcer.reach(call.actor_id, REVIEW)),
+        limit=call.page_size(),
+        bytes_max=call.services.settings.page_bytes_max,
+        last_key=None if place is None else _entry_key(place.last_key),
+    )
+    page = await list_history(call.services.database, call.tenant_id, query)
+    heads = confirmed(call, page.heads, limited=bool(authority))
+    entries = fitting(call, await _messages(call, page.entries, heads), query.limit)
+    cursor = ""
+    if page.more or len(entries) < len(page.entries):
+        pin = min(heads.sequence, heads.sequence if pinned_sequence is None else pinned_sequence)
+        cursor = next_cursor(call, binding, page.entries[len(entries) - 1].key, pin)
+    await call.exercise_read(heads, request.object_id or None)
+    return memory_pb2.InspectHistoryResponse(
+        entries=entries, cursor=cursor, operation_id=call.operation_id, event_ids=call.exercise_event_ids
+    )
+
+
+def _check_range(request: memory_pb2.InspectHistoryRequest) -> None:
+    ranged = request.HasField("after_sequence") or request.HasField("to_sequence")
+    if not request.object_id and not ranged:
+        raise InvalidRequest("object_id", "or a range of ledger sequences is required")
+    for name in ("from_version", "to_version"):
+        if request.HasField(name) and not request.object_id:
+            raise InvalidRequest(name, "needs an object")
+
+
+def _entry_key(last_key: tuple[int | str | None, ...]) -> EntryKey:
+    at, kind, object_id, number = last_key
+    assert isinstance(at, int)
+    assert isinstance(kind, int)
+    assert isinstance(object_id, str)
+    assert isinstance(number, int)
+    return at, kind, object_id, number
+
+
+async def _messages(call: Call, entries: tuple[HistoryEntry, ...], heads: Heads) -> list[memory_pb2.HistoryEntry]:
+    versions = [(entry.version, entry.given) for entry in entries if entry.version is not None]
+    opened = iter(await open_rows(call, versions, heads))
+    messages = []
+    for entry in entries:
+        if entry.event is not None:
+            event = listed_event(call, entry.event)
+            messages.append(memory_pb2.HistoryEntry(ledger_sequence=entry.key[0], event=event))
+            continue
+        core, plaintexts = next(opened)
+        state = memory_pb2.CONTENT_STATE_PRESENT if entry.given else memory_pb2.CONTENT_STATE_WITHHELD
+        version = envelope_of(core, readable(core, plaintexts))
+        messages.append(memory_pb2.HistoryEntry(ledger_sequence=entry.key[0], version=version, content_state=state))
+    return messages

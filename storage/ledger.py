@@ -1,0 +1,186 @@
+"""Events of a workspace's ledger: all reads of them but the whole-ledger ones (ledger.md, Shape and Reading)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from storage.database import Database
+from storage.model.ledger_rows import EventRow
+from storage.objects import HEAD_COLUMNS, MICROSECONDS, Heads, heads_of
+from storage.row_filter import Conditions, RowFilter
+
+EVENT_COLUMNS: Final = (
+    f"e.sequence, {MICROSECONDS.format('e.recorded_at')}, e.use_number, e.body, e.leaf_hash, e.chain_hash, e.event_id, "
+    "e.event_type, e.operation_id, e.actor_id, e.object_id, e.version_id, e.delegation_id"
+)
+EVENT_WIDTH: Final = 13
+# An event's row with the head's random id and the chain hash before it.
+LINKED_COLUMNS: Final = f"h.ledger_id, b.chain_hash, {EVENT_COLUMNS}"
+LINKED_WIDTH: Final = EVENT_WIDTH + 2
+PREDECESSOR: Final = (
+    "left join remit.ledger_events b on b.tenant_id = e.tenant_id and b.scope_id = e.scope_id "
+    "and b.sequence = e.sequence - 1"
+)
+_HEAD_WIDTH: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedEvent:
+    """An event with the chain hash before it: the genesis for the first one, empty when its predecessor is gone."""
+
+    row: EventRow
+    previous_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventQuery:
+    """Which events to list, in ledger order. `event_types`, when not empty, names the only ones.
+
+    With `authority`, which must all cover an event's object, events that name no object are left out. `own_actor_id`
+    leaves only that actor's grants, revocations and exercises. `to_sequence` also pins the pages to the first one's
+    head.
+    """
+
+    scope_id: str
+    after_sequence: int
+    to_sequence: int | None
+    event_types: tuple[str, ...] = ()
+    object_id: str | None = None
+    actor_id: str | None = None
+    delegation_id: str | None = None
+    operation_id: str | None = None
+    own_actor_id: str | None = None
+    authority: tuple[RowFilter, ...] = ()
+    limit: int
+    bytes_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """A page of events; `more` says that others are left. `heads` None: no such workspace."""
+
+    heads: Heads | None
+    events: tuple[LinkedEvent, ...]
+    more: bool
+
+
+# What an actor may see of itself without the right to read the ledger. Denials are not among it: their records hold
+# the exact reason, which is the ledger's alone.
+_OWN_EVENT_TYPES: Final = ("delegation_granted", "delegation_revoked", "delegation_exercised")
+
+
+def genesis_hash(tenant_id: str, scope_id: str, ledger_id: UUID) -> bytes:
+    """Returns the chain hash of sequence 0 (ledger.md, Shape)."""
+    framed = (len(name).to_bytes(4, "big") + name for name in (tenant_id.encode(), scope_id.encode()))
+    return hashlib.sha256(b"\x02" + b"".join(framed) + ledger_id.bytes).digest()
+
+
+def leaf_hash(row: EventRow) -> bytes:
+    """Returns what the row's leaf hash must be (ledger.md, Shape)."""
+    numbers = (row.sequence, row.recorded_at_us, row.use_number)
+    return hashlib.sha256(b"\x00" + b"".join(n.to_bytes(8, "big", signed=True) for n in numbers) + row.body).digest()
+
+
+def linked_event(columns: Sequence[Any], tenant_id: str, scope_id: str) -> LinkedEvent | None:
+    """Returns the event in LINKED_COLUMNS, None when there was none."""
+    ledger_id, previous_hash, *event = columns
+    if event[0] is None:
+        return None
+    row = EventRow(*event)
+    if previous_hash is None:
+        previous_hash = genesis_hash(tenant_id, scope_id, ledger_id) if row.sequence == 1 else b""
+    return LinkedEvent(row, previous_hash)
+
+
+def add_object_authority(where: Conditions, authority: Sequence[RowFilter]) -> None:
+    """Adds that every filter covers the event's object, by the type it is stored with; nothing without filters."""
+    where.admitted(authority, "o.object_type", "e.object_id")
+
+
+EVENT_OBJECT: Final = (
+    "left join remit.memory_objects o on o.tenant_id = e.tenant_id and o.scope_id = e.scope_id "
+    "and o.object_id = e.object_id"
+)
+_LIST: Final = """
+select * from (
+select {head}, k.row_count, {linked}, k.sequence as position,
+       coalesce(sum(octet_length(e.body))
+           over (order by k.sequence rows between unbounded preceding and 1 preceding), 0) as bytes_before
+  from remit.ledger_heads h
+ cross join (select remit.clock() as now) t
+  left join lateral (
+    select e.sequence, count(*) over () as row_count
+      from (
+        select e.sequence from remit.ledger_events e
+          {event_object}
+         where e.tenant_id = h.tenant_id and e.scope_id = h.scope_id{conditions}
+         order by e.sequence limit {limit}) e) k on true
+  left join remit.ledger_events e on e.tenant_id = h.tenant_id and e.scope_id = h.scope_id and e.sequence = k.sequence
+  {predecessor}
+ where h.tenant_id = {tenant} and h.scope_id = {scope}) page
+ where bytes_before < {bytes_max}
+ order by position"""
+
+
+async def list_events(database: Database, tenant_id: str, query: EventQuery) -> EventPage:
+    """Returns a page of events, at most `limit`, cut earlier at about `bytes_max` bytes but not before the first one.
+
+    Raises DatabaseUnavailable, StatementTimeout.
+    """
+    where = Conditions()
+    where.add(f"e.sequence > {where.bind(query.after_sequence, 'bigint')}")
+    if query.to_sequence is not None:
+        where.add(f"e.sequence <= {where.bind(query.to_sequence, 'bigint')}")
+    where.one_of("e.event_type", query.event_types)
+    where.equal(
+        {
+            "e.object_id": query.object_id,
+            "e.actor_id": query.actor_id,
+            "e.delegation_id": query.delegation_id,
+            "e.operation_id": query.operation_id,
+        }
+    )
+    if query.own_actor_id is not None:
+        where.equal({"e.actor_id": query.own_actor_id})
+        where.one_of("e.event_type", _OWN_EVENT_TYPES)
+    add_object_authority(where, query.authority)
+    statement = _LIST.format(
+        head=HEAD_COLUMNS,
+        linked=LINKED_COLUMNS,
+        event_object=EVENT_OBJECT if query.authority else "",
+        predecessor=PREDECESSOR,
+        conditions=where.sql,
+        limit=where.bind(query.limit + 1, "bigint"),
+        tenant=where.bind(tenant_id, "text"),
+        scope=where.bind(query.scope_id, "text"),
+        bytes_max=where.bind(query.bytes_max, "bigint"),
+    )
+    rows = await database.tenant_rows(tenant_id, statement, where.params)
+    if not rows:
+        return EventPage(None, (), False)
+    columns = (row[_HEAD_WIDTH + 1 : _HEAD_WIDTH + 1 + LINKED_WIDTH] for row in rows[: query.limit])
+    found = [event for each in columns if (event := linked_event(each, tenant_id, query.scope_id)) is not None]
+    return EventPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), (rows[0][_HEAD_WIDTH] or 0) > len(found))
+
+
+_GET: Final = f"""
+select {HEAD_COLUMNS}, {LINKED_COLUMNS}
+  from remit.ledger_heads h
+ cross join (select remit.clock() as now) t
+  left join remit.ledger_events e on e.tenant_id = h.tenant_id and e.scope_id = h.scope_id and e.event_id = %s
+  {PREDECESSOR}
+ where h.tenant_id = %s and h.scope_id = %s"""
+
+
+async def get_event(
+    database: Database, tenant_id: str, scope_id: str, event_id: str
+) -> tuple[Heads | None, LinkedEvent | None]:
+    """Returns the head and the event of that id, each None when there is none."""
+    rows = await database.tenant_rows(tenant_id, _GET, (event_id, tenant_id, scope_id))
+    if not rows:
+        return None, None
+    return heads_of(rows[0][:_HEAD_WIDTH]), linked_event(rows[0][_HEAD_WIDTH:], tenant_id, scope_id)

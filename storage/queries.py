@@ -1,0 +1,278 @@
+"""Structured queries over the current, or pinned, versions of a workspace's objects (memory.md, "One retrieval gate").
+
+One statement gives a page, the head it belongs to and the gate's verdict of now on every row; authority is part of its
+WHERE clause. Pages are pinned to the ledger sequence of the first one, so that each object comes once, while what was
+removed since is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from storage.database import Database
+from storage.model.times import to_datetime
+from storage.objects import (
+    HEAD_COLUMNS,
+    PART_COLUMNS,
+    VERSION_COLUMNS,
+    Heads,
+    StoredVersion,
+    heads_of,
+    stored_version,
+)
+from storage.row_filter import Conditions, RowFilter
+
+
+class FieldKind(StrEnum):
+    """What values of a field are; the value is the SQL type. Times are microseconds since 1970 UTC."""
+
+    TEXT = "text"
+    NUMBER = "bigint"
+    TIME = "timestamptz"
+    HASH = "bytea"
+
+
+_FIELDS: Final = {
+    "object_id": FieldKind.TEXT,
+    "version_id": FieldKind.TEXT,
+    "object_type": FieldKind.TEXT,
+    "schema_id": FieldKind.TEXT,
+    "actor_id": FieldKind.TEXT,
+    "provenance_id": FieldKind.TEXT,
+    "integrity_digest": FieldKind.HASH,
+    "sequence": FieldKind.NUMBER,
+    "observed_at": FieldKind.TIME,
+    "asserted_at": FieldKind.TIME,
+    "valid_from": FieldKind.TIME,
+    "valid_until": FieldKind.TIME,
+    "committed_at": FieldKind.TIME,
+    "recorded_at": FieldKind.TIME,
+}
+FIELDS: Final = MappingProxyType(_FIELDS)
+"""The fields that conditions may name. `integrity_digest` is stored as a keyed hash: found by equality only."""
+
+_COLUMNS: Final = {name: f"v.{name}" for name in _FIELDS} | {"integrity_digest": "v.integrity_lookup"}
+
+
+class Operator(StrEnum):
+    """How a condition compares; the value is the SQL that follows the column."""
+
+    EQ = "="
+    NE = "<>"
+    IN = "= any"
+    NOT_IN = "<> all"
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    PRESENT = "is not null"
+    ABSENT = "is null"
+
+
+FieldValue = str | int | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCondition:
+    """A condition on one of FIELDS. `values`: any number for IN and NOT_IN, none for PRESENT and ABSENT, else one."""
+
+    field: str
+    operator: Operator
+    values: tuple[FieldValue, ...] = ()
+
+
+class Order(Enum):
+    """Sort column and whether it descends; ties are broken by object id, then version id, both ascending."""
+
+    LEDGER_ASCENDING = ("v.ledger_sequence", False)
+    LEDGER_DESCENDING = ("v.ledger_sequence", True)
+    COMMITTED_AT_ASCENDING = ("v.committed_at", False)
+    COMMITTED_AT_DESCENDING = ("v.committed_at", True)
+    OBJECT_ID_ASCENDING = ("v.object_id", False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectQuery:
+    """What to find. State lists are never empty here; `object_types` and `provenance_ids` are, when they do not matter.
+
+    `authority` are the filters that must all cover a row. `pending_deletion` covers the rows that are pending deletion:
+    None gives no such row. `pinned_sequence` and `last_key` continue an earlier page.
+    """
+
+    scope_id: str
+    lifecycle_states: tuple[str, ...]
+    availability_states: tuple[str, ...]
+    retention_states: tuple[str, ...]
+    validation_states: tuple[str, ...]
+    object_types: tuple[str, ...]
+    provenance_ids: tuple[str, ...]
+    conditions: tuple[FieldCondition, ...]
+    authority: tuple[RowFilter, ...]
+    pending_deletion: RowFilter | None
+    order: Order
+    limit: int
+    bytes_max: int
+    pinned_sequence: int | None = None
+    last_key: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    """Rows with whether their encrypted parts may be given; `more`: rows are left; `heads` None: no such workspace."""
+
+    heads: Heads | None
+    rows: tuple[tuple[StoredVersion, bool], ...]
+    more: bool
+
+
+def key_of(order: Order, version: StoredVersion) -> tuple[int | str, ...]:
+    """Returns the sort key of a row, the `last_key` of the page that follows it."""
+    if order is Order.OBJECT_ID_ASCENDING:
+        return (version.object_id, version.version_id)
+    first = version.ledger_sequence if order.value[0] == "v.ledger_sequence" else version.committed_at_us
+    return (first, version.object_id, version.version_id)
+
+
+# Ids are compared byte for byte, whatever the database's collation is.
+_TIES: Final = 'v.object_id collate "C", v.version_id collate "C"'
+PARTS: Final = ", ".join(PART_COLUMNS.format(alias) for alias in "cpi")
+PART_JOINS: Final = "".join(
+    f"""
+  left join remit.memory_contents {alias} on v.given and {alias}.tenant_id = v.tenant_id
+        and {alias}.scope_id = v.scope_id and {alias}.object_id = v.object_id and {alias}.content_id = v.{column}"""
+    for alias, column in (("c", "content_id"), ("p", "provenance_content_id"), ("i", "integrity_content_id"))
+)
+ROW_BYTES: Final = "octet_length(v.core) + " + " + ".join(
+    f"coalesce(octet_length({alias}.ciphertext), 0)" for alias in "cpi"
+)
+_HEAD_WIDTH: Final = 6
+_VERSION_START: Final = _HEAD_WIDTH + 2
+
+# The rows are chosen and cut first; only then are their parts fetched, and no more of them than a page may hold.
+_STATEMENT: Final = """
+select * from (
+select {head}, v.row_count, v.given, {version}, {parts}, v.position,
+       coalesce(sum({row_bytes}) over (order by v.position rows between unbounded preceding and 1 preceding), 0)
+           as bytes_before
+  from remit.ledger_heads h
+ cross join (select remit.clock() as now) t
+  left join lateral (
+    select v.*, count(*) over () as row_count, row_number() over (order by {order}) as position
+      from (
+        select v.*, g.verdict in ('open', 'retention_restricted')
+                    and v.availability_state not in ('redacted', 'deleted') as given
+          from remit.memory_versions v
+          join remit.retrieval_gate g
+            on g.tenant_id = v.tenant_id and g.scope_id = v.scope_id and g.object_id = v.object_id
+         where v.tenant_id = h.tenant_id and v.scope_id = h.scope_id{conditions}
+         order by {order} limit {limit}) v) v on true{part_joins}
+ where h.tenant_id = {tenant} and h.scope_id = {scope}) page
+ where bytes_before < {bytes_max}
+ order by position"""
+
+
+async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) -> QueryPage:
+    """Returns a page of at most `limit` rows, cut earlier, but not before the first row, at about `bytes_max` bytes.
+
+    Raises DatabaseUnavailable, StatementTimeout.
+    """
+    where = Conditions()
+    _add_version(where, query)
+    _add_gate(where, query)
+    where.one_of("v.object_type", query.object_types)
+    where.one_of("v.provenance_id", query.provenance_ids)
+    for condition in query.conditions:
+        _add_field(where, condition)
+    where.admitted(query.authority, "v.object_type", "v.object_id")
+    if query.last_key:
+        _add_keyset(where, query.order, query.last_key)
+    column, descends = query.order.value
+    first = "" if column == "v.object_id" else f"{column}{' desc' if descends else ''}, "
+    statement = _STATEMENT.format(
+        head=HEAD_COLUMNS,
+        version=VERSION_COLUMNS,
+        parts=PARTS,
+        part_joins=PART_JOINS,
+        row_bytes=ROW_BYTES,
+        order=first + _TIES,
+        conditions=where.sql,
+        limit=where.bind(query.limit + 1, "bigint"),
+        tenant=where.bind(tenant_id, "text"),
+        scope=where.bind(query.scope_id, "text"),
+        bytes_max=where.bind(query.bytes_max, "bigint"),
+    )
+    rows = await database.tenant_rows(tenant_id, statement, where.params)
+    return _page(rows, query.limit)
+
+
+def _page(rows: Sequence[Sequence[Any]], limit: int) -> QueryPage:
+    if not rows:
+        return QueryPage(None, (), False)
+    found = []
+    for row in rows[:limit]:
+        version = stored_version(row[_VERSION_START:])
+        if version is not None:
+            found.append((version, bool(row[_HEAD_WIDTH + 1])))
+    row_count = rows[0][_HEAD_WIDTH] or 0
+    return QueryPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
+
+
+def _add_version(where: Conditions, query: ObjectQuery) -> None:
+    if query.pinned_sequence is None:
+        where.add("v.sequence = g.sequence")
+        return
+    pin = where.bind(query.pinned_sequence, "bigint")
+    where.add(f"v.ledger_sequence <= {pin}")
+    where.add(
+        "not exists (select from remit.memory_versions n where n.tenant_id = v.tenant_id and n.scope_id = v.scope_id "
+        f"and n.object_id = v.object_id and n.sequence = v.sequence + 1 and n.ledger_sequence <= {pin})"
+    )
+
+
+def _add_gate(where: Conditions, query: ObjectQuery) -> None:
+    where.one_of("v.lifecycle_state", query.lifecycle_states)
+    where.one_of("v.availability_state", query.availability_states)
+    where.one_of("v.retention_state", query.retention_states)
+    where.one_of("v.validation_state", query.validation_states)
+    pending = "false"
+    if query.pending_deletion is not None:
+        pending = where.covers(query.pending_deletion, "v.object_type", "v.object_id")
+    # A row that was found as available is not given once its object is removed; a verdict unknown here gives nothing.
+    where.add(
+        "case g.verdict when 'open' then true when 'deleted' then v.availability_state = 'deleted' "
+        f"when 'redacted' then v.availability_state = 'redacted' when 'retention_restricted' then {pending} end"
+    )
+    where.add(f"(v.retention_state <> 'pending_deletion' or {pending})")
+
+
+def _add_field(where: Conditions, condition: FieldCondition) -> None:
+    column, kind = _COLUMNS[condition.field], FIELDS[condition.field]
+    operator = condition.operator
+    values: list[Any] = list(condition.values)
+    if kind is FieldKind.TIME:
+        values = [to_datetime(value) for value in values]
+    if operator in {Operator.PRESENT, Operator.ABSENT}:
+        where.add(f"{column} {operator.value}")
+    elif operator in {Operator.IN, Operator.NOT_IN}:
+        where.add(f"{column} {operator.value} ({where.bind(values, f'{kind.value}[]')})")
+    else:
+        where.add(f"{column} {operator.value} {where.bind(values[0], kind.value)}")
+
+
+def _add_keyset(where: Conditions, order: Order, last_key: tuple[int | str, ...]) -> None:
+    column, descends = order.value
+    ties = ", ".join(where.bind(value, "text") for value in last_key[-2:])
+    if column == "v.object_id":
+        where.add(f"({_TIES}) > ({ties})")
+        return
+    if column == "v.committed_at":
+        last = where.bind(to_datetime(int(last_key[0])), "timestamptz")
+    else:
+        last = where.bind(last_key[0], "bigint")
+    past = "<" if descends else ">"
+    where.add(f"{column} {past}= {last}")
+    where.add(f"({column} {past} {last} or ({_TIES}) > ({ties}))")
