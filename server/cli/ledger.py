@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -13,11 +15,15 @@ from typing import BinaryIO, TextIO
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from server.cli.connection import data_dir_option, database_url_option, database_urls, read_settings, told_plainly
 from server.cli.offline_verifier import VerificationReport, verify
+from storage.database import Database
+from storage.ledger_export import export_source
+from storage.ledger_snapshot import ledger_snapshot
 
 EXIT_FINDINGS = 1
 
@@ -67,6 +73,54 @@ def verify_command(
         _print_report(report, chain_only)
     if not report.ok:
         context.exit(EXIT_FINDINGS)
+
+
+@ledger.command("export")
+@click.option("--tenant", "tenant_id", required=True, help="The tenant.")
+@click.option("--scope", "scope_id", required=True, help="The workspace.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write; else standard output.")
+@database_url_option
+@data_dir_option
+@told_plainly
+def export_command(tenant_id: str, scope_id: str, out: Path | None, database_url: str | None, data_dir: object) -> None:
+    """Export the ledger of a workspace, with the tables it accounts for, as of one moment.
+
+    The file holds ids, states and digests, never content. `remit ledger verify` verifies it without the service; the
+    file of --out appears whole or not at all.
+    """
+    settings = read_settings(database_url=database_url, data_dir=data_dir)
+    with database_urls(settings) as urls:
+        count = asyncio.run(_export(urls.server, tenant_id, scope_id, out))
+    if count is None:
+        raise click.ClickException(f"tenant {tenant_id} has no workspace {scope_id}")
+    click.echo(f"{count} lines", err=True)
+
+
+async def _export(dsn: str, tenant_id: str, scope_id: str, out: Path | None) -> int | None:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    async with Database(dsn, size_max=1) as database, ledger_snapshot(database, tenant_id, scope_id) as snapshot:
+        if snapshot is None:
+            return None
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("exporting", total=snapshot.row_count)
+
+            async def lines() -> AsyncIterator[str]:
+                async for line in export_source(snapshot.source):
+                    yield line
+                    progress.advance(task)
+
+            return await _write(lines(), out)
+
+
+async def _write(lines: AsyncIterator[str], out: Path | None) -> int:
+    if out is not None:
+        return await write_export(lines, out)
+    count = 0
+    async for line in lines:
+        sys.stdout.write(line + "\n")
+        count += 1
+    sys.stdout.flush()
+    return count
 
 
 def _known_hash(known_sequence: int | None, known_hash: str | None) -> bytes | None:
