@@ -1,4 +1,4 @@
-"""Changes of a workspace's policy, one after another: each names the revision it makes (authority.md, Own authority)."""
+"""Changes of a policy, one after another: each names the revision it makes (authority.md, "Own authority")."""
 
 from __future__ import annotations
 

@@ -153,7 +153,8 @@ with recursive below(delegation_id) as (
      where d.tenant_id = %(tenant)s and d.scope_id = %(scope)s),
 found as (
     select {_GRANT_COLUMNS} from below b
-      join remit.delegations d on d.tenant_id = %(tenant)s and d.scope_id = %(scope)s and d.delegation_id = b.delegation_id
+      join remit.delegations d on d.tenant_id = %(tenant)s and d.scope_id = %(scope)s
+       and d.delegation_id = b.delegation_id
       {_CURRENT})
 select (select count(*) from found), {MICROSECONDS.format("remit.clock()")}, f.* from found f
  where (cardinality(f.chain), f.delegation_id) > (%(depth)s, %(after)s)
@@ -177,3 +178,15 @@ async def list_below(
         },
     )
     return (rows[0][0], rows[0][1], [_grant(row[2:]) for row in rows]) if rows else (0, 0, [])
+
+
+_REVOCATION: Final = """
+select e.event_id from remit.ledger_events e
+ where e.tenant_id = %s and e.scope_id = %s and e.delegation_id = %s and e.event_type = 'delegation_revoked'
+ order by e.sequence limit 1"""
+
+
+async def find_revocation(database: Database, tenant_id: str, home_scope_id: str, delegation_id: str) -> str | None:
+    """Returns the event that revoked a grant, None when there is none."""
+    rows = await database.tenant_rows(tenant_id, _REVOCATION, (tenant_id, home_scope_id, delegation_id))
+    return str(rows[0][0]) if rows else None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from remit.v1 import admin_pb2, delegation_pb2
+from server.wire.times import timestamp_of
 from storage.model.policy import Binding, CrossScopeKind, CrossScopeRule, Effect, Rule
 from storage.model.workspace import Workspace
 
@@ -60,7 +59,5 @@ def workspace_message(workspace: Workspace) -> admin_pb2.Workspace:
         scope_kind=workspace.scope_kind,
         parent_scope_id=workspace.parent_scope_id or "",
         policy=policy,
-        created_at=Timestamp(
-            seconds=workspace.created_at_us // 1_000_000, nanos=workspace.created_at_us % 1_000_000 * 1000
-        ),
+        created_at=timestamp_of(workspace.created_at_us),
     )
