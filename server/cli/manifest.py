@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +16,7 @@ from rich.table import Table
 from remit.v1 import discovery_pb2
 
 _CALL_SECONDS = 30.0
+_STANDARD_INPUT = "-"
 
 
 @click.command()
@@ -28,8 +30,8 @@ _CALL_SECONDS = 30.0
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def manifest(address: str, token: str, ca_file: Path | None, as_json: bool) -> None:
     """Print the manifest of the service as the token's actor sees it."""
-    if token == "-":  # noqa: S105 (a marker, not a token)
-        token = click.get_text_stream("stdin").read().strip()
+    if token == _STANDARD_INPUT:
+        token = sys.stdin.read().strip()
     try:
         found = _fetch(address, token, ca_file)
     except grpc.RpcError as error:
