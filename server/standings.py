@@ -99,7 +99,7 @@ async def enforcers_of(call: Call, scope_ids: Collection[str]) -> dict[str, Enfo
         view = call.view if scope_id == call.scope_id else await call.services.views.get(call.tenant_id, scope_id)
         if heads is None or view is None:
             raise StaleFacts
-        if heads.policy_revision != view.enforcer.policy_revision:
+        if (heads.policy_revision, heads.epoch) != (view.enforcer.policy_revision, view.heads.epoch):
             if scope_id == call.scope_id:
                 raise StaleFacts
             view = await call.services.views.fresh(call.tenant_id, scope_id)
