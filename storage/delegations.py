@@ -118,7 +118,7 @@ class GrantFilter:
 
 _LIST: Final = f"""
 select {_GRANT_COLUMNS} from remit.delegations d {_CURRENT}
- where d.tenant_id = %(tenant)s and (d.scope_id = %(scope)s or d.target_scope_id = %(scope)s)
+ where d.tenant_id = %(tenant)s and (d.scope_id || '' = %(scope)s or d.target_scope_id = %(scope)s)
    and (%(grantor)s::text is null or d.grantor_id = %(grantor)s)
    and (%(delegate)s::text is null or d.delegate_id = %(delegate)s)
    and (%(party)s::text is null or d.delegate_id = %(party)s or d.grantor_id = %(party)s)

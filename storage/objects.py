@@ -117,6 +117,15 @@ class ObjectKey:
 HEAD_COLUMNS: Final = (
     f"h.sequence, h.policy_revision, h.restrict_revision, h.removal_revision, h.epoch, {MICROSECONDS.format('t.now')}"
 )
+# Each join is a subquery with a limit of its own: so it can only be looked up by key, whatever the planner believes of a
+# table that has no statistics yet.
+_PART: Final = """
+  left join lateral (
+    select * from remit.memory_contents x where x.tenant_id = v.tenant_id and x.scope_id = v.scope_id
+       and x.object_id = v.object_id and x.content_id = v.{0} limit 1) {1} on true"""
+PART_JOINS: Final = (
+    _PART.format("content_id", "c") + _PART.format("provenance_content_id", "p") + _PART.format("integrity_content_id", "i")
+)
 _LOAD: Final = f"""
 select {HEAD_COLUMNS},
        g.object_type, g.version_id, g.sequence, g.verdict, g.lifecycle_state, g.availability_state, g.retention_state,
@@ -125,16 +134,16 @@ select {HEAD_COLUMNS},
   from rows from (unnest(%b::text[]), unnest(%b::text[]), unnest(%b::text[])) with ordinality
        k(scope_id, object_id, version_id, ix)
  cross join (select remit.clock() as now) t
-  left join remit.ledger_heads h on h.tenant_id = %s and h.scope_id = k.scope_id
-  left join remit.retrieval_gate g on g.tenant_id = %s and g.scope_id = k.scope_id and g.object_id = k.object_id
-  left join remit.memory_versions v on v.tenant_id = %s and v.scope_id = k.scope_id and v.object_id = k.object_id
-        and case when k.version_id = '' then v.sequence = g.sequence else v.version_id = k.version_id end
-  left join remit.memory_contents c on c.tenant_id = v.tenant_id and c.scope_id = v.scope_id
-        and c.object_id = v.object_id and c.content_id = v.content_id
-  left join remit.memory_contents p on p.tenant_id = v.tenant_id and p.scope_id = v.scope_id
-        and p.object_id = v.object_id and p.content_id = v.provenance_content_id
-  left join remit.memory_contents i on i.tenant_id = v.tenant_id and i.scope_id = v.scope_id
-        and i.object_id = v.object_id and i.content_id = v.integrity_content_id
+  left join lateral (
+    select * from remit.ledger_heads h where h.tenant_id = %s and h.scope_id = k.scope_id limit 1) h on true
+  left join lateral (
+    select * from remit.retrieval_gate g
+     where g.tenant_id = %s and g.scope_id = k.scope_id and g.object_id = k.object_id limit 1) g on true
+  left join lateral (
+    select * from remit.memory_versions v
+     where v.tenant_id = %s and v.scope_id = k.scope_id and v.object_id = k.object_id
+       and case when k.version_id = '' then v.sequence = g.sequence else v.version_id = k.version_id end
+     limit 1) v on true{PART_JOINS}
  order by k.ix"""
 _HEAD_WIDTH: Final = 6
 _STANDING_WIDTH: Final = 8

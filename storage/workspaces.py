@@ -77,7 +77,8 @@ _HEADS: Final = f"""
 select {HEAD_COLUMNS}
   from unnest(%b::text[]) with ordinality k(scope_id, ix)
  cross join (select remit.clock() as now) t
-  left join remit.ledger_heads h on h.tenant_id = %s and h.scope_id = k.scope_id
+  left join lateral (
+    select * from remit.ledger_heads h where h.tenant_id = %s and h.scope_id = k.scope_id limit 1) h on true
  order by k.ix"""
 
 
@@ -117,8 +118,8 @@ async def visible_scopes(database: Database, tenant_id: str, actor_id: str, limi
 
 
 _PARTY: Final = """
-select exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id = %s and d.delegate_id = %s)
-    or exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id = %s and d.grantor_id = %s)
+select exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id || '' = %s and d.delegate_id = %s)
+    or exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id || '' = %s and d.grantor_id = %s)
     or exists (select from remit.delegations d where d.tenant_id = %s and d.target_scope_id = %s and d.delegate_id = %s)
     or exists (select from remit.delegations d where d.tenant_id = %s and d.target_scope_id = %s and d.grantor_id = %s)"""
 
