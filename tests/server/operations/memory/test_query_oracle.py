@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from remit.v1 import common_pb2, memory_pb2
 
+from remit.v1 import common_pb2, memory_pb2
 from storage.model.states import LifecycleState, ValidationState
 from storage.model.times import iso_text
 from tests.cluster import Workspace, running_cluster
