@@ -90,11 +90,23 @@ async def _commit(call: Call, change: PolicyChange, before: int, kept: Mapping[s
     if outcome.status is Status.ACCEPTED:
         return Changed(outcome, before + 1, event.event_id, call.operation_id)
     if outcome.status is Status.REPLAYED:
-        return earlier_change(outcome.detail, outcome.now_us)
+        return _kept(outcome.detail)
     return Changed(outcome, before, "", call.operation_id)
 
 
-def earlier_change(kept: Mapping[str, Any], now_us: int = 0) -> Changed:
-    """Returns the change that an idempotency key keeps."""
-    outcome = Outcome(Status.REPLAYED, kept, now_us)
+async def earlier_change(call: Call) -> Changed | None:
+    """Returns the change that the call's idempotency key keeps, None when the key is free.
+
+    Raises StaleFacts unless the authority of now allows the call, DuplicateOperation when the key is another request's.
+    """
+    kept = call.replayed()
+    if kept is None:
+        return None
+    [heads] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
+    call.confirm(heads)
+    return _kept(kept)
+
+
+def _kept(kept: Mapping[str, Any]) -> Changed:
+    outcome = Outcome(Status.REPLAYED, kept, 0)
     return Changed(outcome, int(kept["policy_revision"]), str(kept["event_ids"][0]), str(kept["operation_id"]))

@@ -22,9 +22,9 @@ async def handle(call: Call, request: admin_pb2.AddPolicyRuleRequest) -> admin_p
     Raises InvalidRequest for an action that is none, and for a permit of the workspace for itself.
     """
     addition = _addition(call, request)
-    earlier = call.replayed()
+    earlier = await earlier_change(call)
     if earlier is not None:
-        return _answer(addition, earlier_change(earlier))
+        return _answer(addition, earlier)
 
     async def prepare(revision: int) -> PolicyChange:
         operation = "rule_add" if isinstance(addition, Rule) else "cross_scope_rule_add"

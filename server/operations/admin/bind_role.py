@@ -18,9 +18,9 @@ async def handle(call: Call, request: admin_pb2.BindRoleRequest) -> admin_pb2.Bi
     A role with a deny takes something away from whoever is bound to it.
     """
     binding = Binding(request.actor_id, request.role_id)
-    earlier = call.replayed()
+    earlier = await earlier_change(call)
     if earlier is not None:
-        return _answer(binding, earlier_change(earlier))
+        return _answer(binding, earlier)
 
     async def prepare(revision: int) -> PolicyChange:
         bound = RoleBound(actor_id=binding.actor_id, role_id=binding.role_id, policy_revision=revision)

@@ -15,6 +15,7 @@ from storage.commands import Status
 from storage.model.events import WorkspaceCreated
 from storage.model.identifiers import TENANT_SCOPE_PREFIX, root_scope_id
 from storage.model.policy import Binding
+from storage.workspaces import load_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ async def handle(call: Call, request: admin_pb2.CreateWorkspaceRequest) -> admin
     """
     earlier = call.replayed()
     if earlier is not None:
+        [heads] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
+        call.confirm(heads)
         return await _answer(call, str(earlier["scope_id"]), earlier["event_ids"], str(earlier["operation_id"]), True)
     if call.scope_id != root_scope_id(call.tenant_id):
         raise InvalidRequest("scope_id", "must be the tenant's root scope")

@@ -13,9 +13,9 @@ from storage.workspaces import load_heads
 
 async def handle(call: Call, request: admin_pb2.RemovePolicyRuleRequest) -> admin_pb2.RemovePolicyRuleResponse:
     """Removes the one rule or cross-scope permit of that id; when there is none, nothing changes."""
-    earlier = call.replayed()
+    earlier = await earlier_change(call)
     if earlier is not None:
-        return _answer(earlier_change(earlier))
+        return _answer(earlier)
     rule = await find_rule(call.services.database, call.tenant_id, call.scope_id, request.rule_id)
     if rule is None:
         [heads] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])

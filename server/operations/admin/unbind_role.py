@@ -15,9 +15,9 @@ async def handle(call: Call, request: admin_pb2.UnbindRoleRequest) -> admin_pb2.
 
     Raises PolicyDenied for the last owner: a workspace that nobody owns can't be administered again.
     """
-    earlier = call.replayed()
+    earlier = await earlier_change(call)
     if earlier is not None:
-        return _answer(earlier_change(earlier))
+        return _answer(earlier)
 
     async def prepare(revision: int) -> PolicyChange:
         binding = {"actor_id": request.actor_id, "role_id": request.role_id}

@@ -24,7 +24,7 @@ from remit.v1 import delegation_pb2
 from server.call import Call, Refused, StaleFacts
 from server.domain_errors import PolicyDenied
 from server.granting import SealedVersion, facts_of, stored_version, wanted_version
-from server.standings import find_grant
+from server.standings import confirm_policy, find_grant
 from server.wire.delegations import delegation_message
 from storage.commands import AlsoGuard, ChainGuard, Status
 from storage.model.delegation import DelegationVersion
@@ -82,14 +82,11 @@ async def _on_own_authority(call: Call, wanted: DelegationVersion) -> _Basis:
     missing = missing_over(call.view.enforcer, call.actor_id, DELEGATE, facts.object_types, facts.object_ids)
     if missing is not None:
         raise Refused(_lacking(missing, told=True))
-    effective = call.view.enforcer
-    if wanted.target_scope_id is not None:
-        effective = await _target(call, wanted.target_scope_id)
-        if denied_delegating(effective, call.actor_id, facts.object_types, facts.object_ids):
-            rule_id = effective.denies(call.actor_id, DELEGATE, ANY, ANY)
-            raise Refused(
-                Denied(COARSE_OF[ExactReason.EXPLICIT_DENY], ExactReason.EXPLICIT_DENY, exact_rule_id=rule_id)
-            )
+    effective = call.view.enforcer if wanted.target_scope_id is None else await _target(call, wanted.target_scope_id)
+    for enforcer in (call.view.enforcer, effective):
+        if denied_delegating(enforcer, call.actor_id, facts.object_types, facts.object_ids):
+            exact, rule_id = ExactReason.EXPLICIT_DENY, enforcer.denies(call.actor_id, DELEGATE, ANY, ANY)
+            raise Refused(Denied(COARSE_OF[exact], exact, exact_rule_id=rule_id))
     missing = grant_authority(effective, call.actor_id, facts.operations, facts.object_types, facts.object_ids)
     if missing is not None:
         raise Refused(_lacking(missing, told=effective is call.view.enforcer))
@@ -171,6 +168,8 @@ def _granted(sealed: SealedVersion) -> DelegationGranted:
 
 
 async def _replay(call: Call, kept: Mapping[str, Any]) -> delegation_pb2.GrantDelegationResponse:
+    # It appends nothing, so the authority it was decided on is confirmed apart.
+    await confirm_policy(call)
     version = await stored_version(call, call.scope_id, str(kept["delegation_id"]), str(kept["version_id"]))
     return delegation_pb2.GrantDelegationResponse(
         delegation=delegation_message(version),

@@ -86,6 +86,8 @@ async def _revoked_before(call: Call, grant: FoundGrant) -> delegation_pb2.Revok
 
 
 async def _replay(call: Call, kept: Mapping[str, Any]) -> delegation_pb2.RevokeDelegationResponse:
+    # It appends nothing, so the authority it was decided on is confirmed apart.
+    await confirm_policy(call)
     version = await stored_version(call, call.scope_id, str(kept["delegation_id"]), str(kept["version_id"]))
     return delegation_pb2.RevokeDelegationResponse(
         delegation=delegation_message(version),
