@@ -172,16 +172,25 @@ class Play:
         Not a line of the account: it is how the account is checked.
         """
         found: list[dict[str, Any]] = []
-        cursor, page = "", 0
+        cursor = ""
         while True:
-            request = {"scope_id": scope_id, "limit": 1000, "cursor": cursor, **filters}
-            operation_id = f"demo:{self.run}-events-{secrets.token_hex(4)}"
-            answer = await self.player(part).call("LedgerService/ListEvents", request, operation_id)
-            assert answer.ok, f"{part.called} can't list events: {answer.message}"
-            found.extend(answer.response.get("events", []))
-            cursor, page = answer.response.get("cursor", ""), page + 1
+            page = await self._page(part, {"scope_id": scope_id, "limit": 1000, "cursor": cursor, **filters})
+            found.extend(page.get("events", []))
+            cursor = page.get("cursor", "")
             if not cursor:
                 return found
+
+    async def last_event(self, part: Part) -> dict[str, Any]:
+        """Returns the newest event of the service desk's workspace."""
+        head = await self._page(part, {"scope_id": self.scope_id, "limit": 1})
+        before = str(int(head["head_sequence"]) - 1)
+        page = await self._page(part, {"scope_id": self.scope_id, "limit": 1, "after_sequence": before})
+        return dict(page["events"][0])
+
+    async def _page(self, part: Part, request: dict[str, Any]) -> dict[str, Any]:
+        answer = await self.player(part).call("LedgerService/ListEvents", request, self.account.operation_id())
+        assert answer.ok, f"{part.called} can't list events: {answer.message}"
+        return answer.response
 
 
 def timestamp(moment: datetime) -> str:

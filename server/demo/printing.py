@@ -122,7 +122,7 @@ def tell_result(console: Console, account: Account) -> None:
     """Prints what was expected and what was seen, and the verdict."""
     tell_heading(console, "Expected and seen")
     table = Table("what", "expected", "seen", "", box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
-    for column, ratio in zip(table.columns, (6, 4, 4, 1), strict=True):
+    for column, ratio in zip(table.columns, (12, 5, 5, 1), strict=True):
         column.ratio, column.overflow = ratio, "fold"
     for act in account.acts:
         table.add_row(Text(act.title, "bold"))

@@ -93,7 +93,7 @@ async def grant_work(play: Play) -> None:
 
 async def _keep_a_place(play: Play) -> None:
     """Olga notes where the ledger stands, to hold it to that later."""
-    last = (await play.events(OLGA, play.scope_id))[-1]
+    last = await play.last_event(OLGA)
     play.known_place = KnownPlace(int(last["sequence"]), base64.b64decode(last["chain_hash"]))
     granted = await play.events(OLGA, play.scope_id, event_classes=["EVENT_TYPE_DELEGATION_GRANTED"])
     play.account.check("grants in the ledger", len(play.account.grants), len(granted))

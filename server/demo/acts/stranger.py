@@ -26,7 +26,7 @@ async def try_everything(play: Play) -> None:
         "Rex administers the other tenant. He has got hold of every id: workspace, objects, versions, grants, events. "
         "For him the workspace is not there, and his attempts are recorded where he belongs, in his own tenant.",
     )
-    event_id = (await play.events(OLGA, play.scope_id))[-1]["event_id"]
+    event_id = (await play.last_event(OLGA))["event_id"]
     for service, requests in attempts(play, event_id).items():
         answers = await asyncio.gather(
             *(
