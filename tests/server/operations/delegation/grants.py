@@ -11,11 +11,12 @@ import pytest
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from remit.v1 import delegation_pb2, ledger_pb2, memory_pb2
+from remit.v1 import admin_pb2, delegation_pb2, ledger_pb2, memory_pb2
 from tests.cluster import Client, Refusal, Workspace
 
 GRANTOR = "actor:grantor"
 DELEGATE = "actor:delegate"
+SECOND = "actor:second"
 STRANGER = "actor:stranger"
 HOUR_SECONDS = 3600
 
@@ -47,6 +48,27 @@ def grant(workspace: Workspace, *operations: str, by: Client | None = None, **fi
     """Grants, by the owner unless by another; returns the grant."""
     request = grant_request(workspace, *operations, **fields)
     return (by or workspace.owner).delegation.GrantDelegation(request).delegation
+
+
+def sub_request(
+    workspace: Workspace, parent: delegation_pb2.Delegation, *operations: str, **fields: Any
+) -> delegation_pb2.GrantDelegationRequest:
+    """A grant to a second delegate below the parent, in the parent's window."""
+    values = {"delegate": SECOND, "not_before": parent.not_before, "not_after": parent.not_after} | fields
+    return grant_request(workspace, *operations, parent_delegation_id=parent.delegation_id, **values)
+
+
+def permit(workspace: Workspace, source: Workspace) -> str:
+    """Lets grants made in another workspace reach this one; returns the rule's id."""
+    permitted = admin_pb2.NewCrossScopeRule(source_scope_id=source.scope_id, kind=admin_pb2.CROSS_SCOPE_KIND_DELEGATION)
+    request = admin_pb2.AddPolicyRuleRequest(scope_id=workspace.scope_id, cross_scope_rule=permitted)
+    return str(workspace.owner.admin.AddPolicyRule(request).cross_scope_rule.rule_id)
+
+
+def remove_rule(workspace: Workspace, rule_id: str) -> None:
+    """Removes a rule or a permit."""
+    request = admin_pb2.RemovePolicyRuleRequest(scope_id=workspace.scope_id, rule_id=rule_id)
+    workspace.owner.admin.RemovePolicyRule(request)
 
 
 def revoke(workspace: Workspace, delegation_id: str, by: Client | None = None, **fields: Any) -> Any:

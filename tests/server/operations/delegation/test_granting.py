@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import admin_pb2, common_pb2, delegation_pb2, ledger_pb2
+from remit.v1 import common_pb2, delegation_pb2, ledger_pb2
 from server.wire.json_export import export_delegation
 from tests.cluster import OTHER_TENANT, Cluster, Workspace
 from tests.server.operations.delegation.grants import (
@@ -20,8 +20,11 @@ from tests.server.operations.delegation.grants import (
     grant,
     grant_request,
     payload,
+    permit,
     refusal,
+    remove_rule,
     standing,
+    sub_request,
 )
 from tests.server.wire.shared_schemas import needs_shared, refusals
 
@@ -39,16 +42,6 @@ TWELVE = (
     "subscribe",
     "unsubscribe",
 )
-
-
-def permit(workspace: Workspace, source: Workspace) -> str:
-    request = admin_pb2.AddPolicyRuleRequest(
-        scope_id=workspace.scope_id,
-        cross_scope_rule=admin_pb2.NewCrossScopeRule(
-            source_scope_id=source.scope_id, kind=admin_pb2.CROSS_SCOPE_KIND_DELEGATION
-        ),
-    )
-    return str(workspace.owner.admin.AddPolicyRule(request).cross_scope_rule.rule_id)
 
 
 @pytest.mark.req("P-15.4-02")
@@ -216,7 +209,7 @@ def test_a_target_workspace_must_permit_it(cluster: Cluster, workspace: Workspac
     rule_id = permit(target, workspace)
     made = grant(workspace, "read", target_scope_id=target.scope_id)
     assert made.target_scope_id == target.scope_id
-    target.owner.admin.RemovePolicyRule(admin_pb2.RemovePolicyRuleRequest(scope_id=target.scope_id, rule_id=rule_id))
+    remove_rule(target, rule_id)
     request = grant_request(workspace, "read", target_scope_id=target.scope_id)
     assert refusal(method, request).reason == "POLICY_DENIED"
 
@@ -251,19 +244,12 @@ def test_a_repeated_request_is_answered_once(cluster: Cluster, workspace: Worksp
     workspace.allow(GRANTOR, "query")
     assert refusal(grantor.delegation.GrantDelegation, request).reason == "DUPLICATE_OPERATION"
     del request.granted_operations[1]
-    workspace.owner.admin.RemovePolicyRule(
-        admin_pb2.RemovePolicyRuleRequest(scope_id=workspace.scope_id, rule_id=rules[1])
-    )
+    remove_rule(workspace, rules[1])
     # A replay is authorized by the authority of now.
     assert denied(grantor.delegation.GrantDelegation, request) == "NO_RULE"
 
 
 # --- sub-grants ---
-
-
-def sub(workspace: Workspace, parent: Any, *operations: str, **fields: Any) -> delegation_pb2.GrantDelegationRequest:
-    values = {"delegate": "actor:second", "not_before": parent.not_before, "not_after": parent.not_after} | fields
-    return grant_request(workspace, *operations, parent_delegation_id=parent.delegation_id, **values)
 
 
 @pytest.mark.req("P-15.4-13")
@@ -284,7 +270,7 @@ def test_a_delegate_passes_on_no_more_than_it_has(cluster: Cluster, workspace: W
         "usage_limit": 5,
         "max_redelegations": 1,
     }
-    child = delegate.delegation.GrantDelegation(sub(workspace, parent, "read", **narrow)).delegation
+    child = delegate.delegation.GrantDelegation(sub_request(workspace, parent, "read", **narrow)).delegation
     assert child.parent_delegation_id == parent.delegation_id
     assert child.granting_actor.actor_id == DELEGATE
     wider: dict[str, dict[str, Any]] = {
@@ -298,7 +284,7 @@ def test_a_delegate_passes_on_no_more_than_it_has(cluster: Cluster, workspace: W
     }
     for field, change in wider.items():
         operations = change.pop("operations", ["read"])
-        request = sub(workspace, parent, *operations, **(narrow | change))
+        request = sub_request(workspace, parent, *operations, **(narrow | change))
         if field == "granted_operations":
             # What the root grantor holds and the parent lacks.
             assert "delete" not in parent.granted_operations
@@ -317,7 +303,7 @@ def test_leaving_a_limit_out_is_wider(cluster: Cluster, workspace: Workspace, na
         "usage_limit": 5,
     }
     parent = grant(workspace, "read", max_redelegations=1, **limits)
-    request = sub(workspace, parent, "read", **{key: value for key, value in limits.items() if key != name})
+    request = sub_request(workspace, parent, "read", **{key: value for key, value in limits.items() if key != name})
     error = refusal(cluster.client(DELEGATE).delegation.GrantDelegation, request)
     assert error.reason == "POLICY_DENIED"
     assert [detail.value for detail in error.pamspec.details if detail.name == "field"] == [name]
@@ -326,7 +312,7 @@ def test_leaving_a_limit_out_is_wider(cluster: Cluster, workspace: Workspace, na
 def test_sub_grants_are_off_unless_the_grant_says_so(cluster: Cluster, workspace: Workspace) -> None:
     delegate = cluster.client(DELEGATE)
     parent = grant(workspace, "read")
-    error = refusal(delegate.delegation.GrantDelegation, sub(workspace, parent, "read"))
+    error = refusal(delegate.delegation.GrantDelegation, sub_request(workspace, parent, "read"))
     assert error.reason == "POLICY_DENIED"
     assert [detail.value for detail in error.pamspec.details if detail.name == "field"] == ["max_redelegations"]
 
@@ -335,16 +321,14 @@ def test_only_the_effective_parents_delegate_makes_a_sub_grant(cluster: Cluster,
     delegate, stranger = cluster.client(DELEGATE), cluster.client(STRANGER)
     workspace.allow(STRANGER, "delegate", "read")
     parent = grant(workspace, "read", max_redelegations=1)
-    request = sub(workspace, parent, "read")
+    request = sub_request(workspace, parent, "read")
     assert denied(stranger.delegation.GrantDelegation, request) == "DELEGATION_NOT_EFFECTIVE"
-    unknown = sub(workspace, parent, "read")
+    unknown = sub_request(workspace, parent, "read")
     unknown.parent_delegation_id = "urn:uuid:0197-unknown"
     assert denied(delegate.delegation.GrantDelegation, unknown) == "DELEGATION_NOT_EFFECTIVE"
     [rule_id] = workspace.deny(DELEGATE, "delegate")
     assert denied(delegate.delegation.GrantDelegation, request) == "EXPLICIT_DENY"
-    workspace.owner.admin.RemovePolicyRule(
-        admin_pb2.RemovePolicyRuleRequest(scope_id=workspace.scope_id, rule_id=rule_id)
-    )
+    remove_rule(workspace, rule_id)
     delegate.delegation.GrantDelegation(request)
 
 
@@ -355,8 +339,8 @@ def test_a_chain_ends_at_the_cap(cluster: Cluster, workspace: Workspace) -> None
     parent = grant(workspace, "read", delegate="actor:level0", max_redelegations=8)
     for level in range(1, 9):
         by = cluster.client(f"actor:level{level - 1}")
-        request = sub(workspace, parent, "read", delegate=f"actor:level{level}", max_redelegations=8 - level)
+        request = sub_request(workspace, parent, "read", delegate=f"actor:level{level}", max_redelegations=8 - level)
         parent = by.delegation.GrantDelegation(request).delegation
     last = cluster.client("actor:level8")
-    error = refusal(last.delegation.GrantDelegation, sub(workspace, parent, "read"))
+    error = refusal(last.delegation.GrantDelegation, sub_request(workspace, parent, "read"))
     assert error.reason == "POLICY_DENIED"
