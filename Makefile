@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 # Test processes; the database server and the servers under test run beside them.
 TEST_PROCESSES ?= 2
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 # What a task needs beside the checkout: the requirement catalogue and the field reports.
 export REMIT_SHARED ?= ../shared
 
@@ -47,7 +48,7 @@ generated: $(VENV)/.dev ## Check that generated code and pages are current.
 	$(BIN)/python -m pytest -q tests/server/cli/test_docs.py
 
 bench: $(VENV)/.dev ## Measure; results go to bench-results/.
-	$(BIN)/remit bench
+	$(BIN)/python -m tests.bench $(BENCH_ARGS)
 
 chart: $(VENV)/.dev ## Lint, render and validate the chart.
 	$(BIN)/python -m pytest -q -n $(TEST_PROCESSES) tests/chart

@@ -195,6 +195,7 @@ class Cluster:
     def client(self, actor_id: str, tenant_id: str = TENANT, server: int = 0) -> Client:
         """A client of an actor, connected to one of the processes."""
         made = Client(self.servers[server].address, self.token(actor_id, tenant_id), actor_id)
+        grpc.channel_ready_future(made.channel).result(timeout=CALL_SECONDS)
         self._clients.append(made)
         return made
 
