@@ -53,6 +53,9 @@ async def load(call: Call, object_id: str, version_id: str | None = None, action
     call.demand([Touched(object_id, ABSENT if standing is None else standing.object_type)], action=action)
     if standing is None or facts.version is None:
         raise ObjectNotFound
+    if standing.object_type != facts.version.object_type:
+        # The type that was just decided on is not the one the version was written with.
+        raise IntegrityViolation(f"memory_objects:{object_id}", "COLUMNS")
     assert facts.heads is not None
     return Loaded(standing, facts.version, facts.heads)
 
