@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from remit.v1 import admin_pb2, common_pb2, delegation_pb2, ledger_pb2, memory_pb2
+from remit.v1 import admin_pb2, common_pb2, ledger_pb2, memory_pb2
 from tests.cluster import Cluster, Refusal, Workspace
 from tests.server.operations.delegation.grants import (
     DELEGATE,
     GRANTOR,
     SECOND,
-    STRANGER,
     at,
     check_request,
     denied,
@@ -248,92 +247,6 @@ def test_across_workspaces_the_rule_must_stand_and_both_ledgers_tell(cluster: Cl
     remove_rule(target, rule_id)
     assert denied(delegate.memory.Read, read) == "DELEGATION_NOT_EFFECTIVE"
     assert standing(workspace, made.delegation_id).ineffective_reason == "CROSS_SCOPE_RULE_MISSING"
-
-
-# --- revocation ---
-
-
-@pytest.mark.req("P-18.2-06")
-def test_a_revocation_holds_on_another_replica_at_once(replicas: Cluster) -> None:
-    workspace = Workspace(replicas)
-    delegate = replicas.client(DELEGATE, server=1)
-    made = grant(workspace, "read")
-    check = check_request(workspace, made.delegation_id)
-    delegate.delegation.CheckDelegation(check)
-    revoked = revoke(workspace, made.delegation_id).delegation
-    assert denied(delegate.delegation.CheckDelegation, check) == "DELEGATION_NOT_EFFECTIVE"
-    assert (revoked.sequence, revoked.lifecycle_state) == (2, common_pb2.LIFECYCLE_STATE_ARCHIVED)
-    assert revoked.version_id != made.version_id
-
-
-def test_versions_stay_readable(workspace: Workspace) -> None:
-    made = grant(workspace, "read")
-    revoke(workspace, made.delegation_id)
-    request = delegation_pb2.GetDelegationRequest(
-        scope_id=workspace.scope_id, target_delegation_id=made.delegation_id, version_id=made.version_id
-    )
-    old = workspace.owner.delegation.GetDelegation(request).standing
-    assert old.delegation == made
-    assert (old.effective, old.ineffective_reason) == (False, "REVOKED")
-    request.version_id = "urn:uuid:no-such-version"
-    assert refusal(workspace.owner.delegation.GetDelegation, request).reason == "OBJECT_NOT_FOUND"
-
-
-def test_revoking_twice_changes_nothing(workspace: Workspace) -> None:
-    made = grant(workspace, "read")
-    first = revoke(workspace, made.delegation_id, idempotency_key="one")
-    for again in (
-        revoke(workspace, made.delegation_id, idempotency_key="one"),
-        revoke(workspace, made.delegation_id, idempotency_key="two"),
-        revoke(workspace, made.delegation_id),
-    ):
-        assert (again.delegation, again.event_id, again.replayed) == (first.delegation, first.event_id, True)
-    assert len(events_of(workspace, ledger_pb2.EVENT_TYPE_DELEGATION_REVOKED)) == 1
-
-
-def test_parallel_revocations_are_one(replicas: Cluster) -> None:
-    workspace = Workspace(replicas)
-    made = grant(workspace, "read")
-    owners = [replicas.client("actor:admin", server=number % 3) for number in range(12)]
-    with ThreadPoolExecutor(12) as pool:
-        answers = list(pool.map(lambda owner: revoke(workspace, made.delegation_id, owner), owners))
-    assert [answer.replayed for answer in answers].count(False) == 1
-    assert len({answer.event_id for answer in answers}) == 1
-    assert len(events_of(workspace, ledger_pb2.EVENT_TYPE_DELEGATION_REVOKED)) == 1
-
-
-def test_an_irrevocable_grant_ends_otherwise(cluster: Cluster, workspace: Workspace) -> None:
-    delegate = cluster.client(DELEGATE)
-    object_id = workspace.create().object_id
-    made = grant(workspace, "read", revocable=False, usage_limit=1)
-    request = delegation_pb2.RevokeDelegationRequest(
-        scope_id=workspace.scope_id, target_delegation_id=made.delegation_id, policy_basis="x"
-    )
-    assert refusal(workspace.owner.delegation.RevokeDelegation, request).reason == "POLICY_DENIED"
-    read = read_request(workspace, object_id, made.delegation_id)
-    delegate.memory.Read(read)
-    assert denied(delegate.memory.Read, read) == "USAGE_LIMIT_EXHAUSTED"
-
-
-def test_who_may_revoke(cluster: Cluster, workspace: Workspace) -> None:
-    grantor, delegate, stranger = (cluster.client(actor) for actor in (GRANTOR, DELEGATE, STRANGER))
-    workspace.allow(GRANTOR, "delegate", "read")
-    workspace.allow(STRANGER, "read")
-    made = grant(workspace, "read", by=grantor)
-    unknown = delegation_pb2.RevokeDelegationRequest(
-        scope_id=workspace.scope_id, target_delegation_id="urn:uuid:unknown", policy_basis="x"
-    )
-    known = delegation_pb2.RevokeDelegationRequest(
-        scope_id=workspace.scope_id, target_delegation_id=made.delegation_id, policy_basis="x"
-    )
-    for client in (delegate, stranger):
-        assert denied(client.delegation.RevokeDelegation, known) == "NO_RULE"
-        assert denied(client.delegation.RevokeDelegation, unknown) == "NO_RULE"
-    assert refusal(workspace.owner.delegation.RevokeDelegation, unknown).reason == "OBJECT_NOT_FOUND"
-    grantor.delegation.RevokeDelegation(known)
-    other = grant(workspace, "read", by=grantor)
-    workspace.allow(STRANGER, "delegation.revoke")
-    revoke(workspace, other.delegation_id, stranger)
 
 
 def test_a_use_is_taken_from_every_ancestor_that_counts(cluster: Cluster, workspace: Workspace) -> None:
