@@ -1,0 +1,372 @@
+"""Ledgers edited behind the service's back: what VerifyLedger and the offline verification find, and where (C05)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from remit.v1 import ledger_pb2
+from server.cli.ledger import ledger
+from tests.cluster import Cluster, Workspace, running_cluster
+from tests.conftest import DatabaseDsns
+from tests.server.operations.memory.requests import grant, query_ids, transition, update
+
+Connection = psycopg.Connection[Any]
+Places = list[tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def edited_cluster(clone_database: Callable[[], AbstractContextManager[DatabaseDsns]]) -> Iterator[Cluster]:
+    with running_cluster(clone_database) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def connection(edited_cluster: Cluster) -> Iterator[Connection]:
+    with edited_cluster.superuser() as opened:
+        yield opened
+
+
+@dataclass
+class Story:
+    """A workspace with a history: an object of three versions, another one, and an exercised grant."""
+
+    workspace: Workspace
+    made: Any
+    second: Any
+    third: Any
+    other: Any
+    delegation_id: str
+
+    @property
+    def scope_id(self) -> str:
+        return self.workspace.scope_id
+
+    def at(self, event_id: str) -> int:
+        """The sequence of an event."""
+        [found] = [event for event in self.workspace.events() if event.event_id == event_id]
+        return int(found.sequence)
+
+    def head(self) -> tuple[int, bytes]:
+        """The newest place of the chain."""
+        report = verify(self.workspace)
+        return report.head_sequence, report.head_hash
+
+
+@pytest.fixture
+def story(edited_cluster: Cluster) -> Story:
+    workspace = Workspace(edited_cluster)
+    made = workspace.create(canonical_content=b'{"n":1}')
+    second = update(workspace, made.object_id, made.version_id)
+    other = workspace.create(object_type="task")
+    delegation_id = grant(workspace, "actor:delegate", "query", usage_limit=9)
+    query_ids(workspace, edited_cluster.client("actor:delegate"), delegation_id=delegation_id)
+    third = transition(workspace, made.object_id, second.version_id, "lifecycle", "archived")
+    workspace.allow("actor:reader", "read")
+    return Story(workspace, made, second, third, other, delegation_id)
+
+
+def verify(workspace: Workspace, known: tuple[int, bytes] | None = None) -> ledger_pb2.VerifyLedgerResponse:
+    request = ledger_pb2.VerifyLedgerRequest(scope_id=workspace.scope_id)
+    if known is not None:
+        request.known.sequence, request.known.chain_hash = known
+    response: ledger_pb2.VerifyLedgerResponse = workspace.owner.ledger.VerifyLedger(request)
+    return response
+
+
+def verify_offline(workspace: Workspace, folder: Path, known: tuple[int, bytes] | None = None) -> Any:
+    cluster, file = workspace.cluster, folder / "ledger.jsonl"
+    place = ["--tenant", workspace.tenant_id, "--scope", workspace.scope_id]
+    made = CliRunner().invoke(ledger, ["export", *place, "--database-url", cluster.database.server, "--out", str(file)])
+    assert made.exit_code == 0, made.output
+    options = [] if known is None else ["--known-sequence", str(known[0]), "--known-hash", known[1].hex()]
+    result = CliRunner().invoke(ledger, ["verify", str(file), "--json", *options])
+    report = json.loads(result.stdout)
+    assert result.exit_code == (0 if report["ok"] else 1)
+    return report
+
+
+def found_by_both(story: Story, folder: Path, known: tuple[int, bytes] | None = None) -> Places:
+    """Sequence and kind of each finding; both implementations must name the same ones."""
+    here = verify(story.workspace, known)
+    offline = verify_offline(story.workspace, folder, known)
+    places = [(finding.sequence, finding.kind, finding.place) for finding in here.findings if finding.kind != "MAC"]
+    assert [(f["sequence"], f["kind"], f["place"]) for f in offline["findings"]] == places
+    assert here.ok == (not here.findings)
+    return [(sequence, kind) for sequence, kind, _ in places]
+
+
+def delete_events(connection: Connection, story: Story, first: int, last: int) -> None:
+    connection.execute(
+        "delete from remit.ledger_events where scope_id = %s and sequence between %s and %s",
+        (story.scope_id, first, last),
+    )
+
+
+def rechain(connection: Connection, scope_id: str) -> None:
+    """Recomputes every hash and the head, as somebody would who rewrites a ledger and knows how it is made."""
+    tenant_id, ledger_id = connection.execute(
+        "select tenant_id, ledger_id from remit.ledger_heads where scope_id = %s", (scope_id,)
+    ).fetchone() or ("", None)
+    names = b"".join(len(name).to_bytes(4, "big") + name.encode() for name in (tenant_id, scope_id))
+    chain = hashlib.sha256(b"\x02" + names + ledger_id.bytes).digest()
+    events = connection.execute(
+        "select sequence, (extract(epoch from recorded_at) * 1000000)::bigint, use_number, body"
+        " from remit.ledger_events where scope_id = %s order by sequence",
+        (scope_id,),
+    ).fetchall()
+    for *numbers, body in events:
+        leaf = hashlib.sha256(b"\x00" + b"".join(n.to_bytes(8, "big") for n in numbers) + body).digest()
+        chain = hashlib.sha256(b"\x01" + chain + leaf).digest()
+        connection.execute(
+            "update remit.ledger_events set leaf_hash = %s, chain_hash = %s where scope_id = %s and sequence = %s",
+            (leaf, chain, scope_id, numbers[0]),
+        )
+    connection.execute(
+        "update remit.ledger_heads set sequence = %s, chain_hash = %s where scope_id = %s",
+        (events[-1][0], chain, scope_id),
+    )
+
+
+@pytest.mark.case("C05")
+@pytest.mark.req("P-7.7-09")
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_cut_tail_is_named(story: Story, connection: Connection, tmp_path: Path, count: int) -> None:
+    head, _ = story.head()
+    delete_events(connection, story, head - count + 1, head)
+    first = found_by_both(story, tmp_path)[0]
+    assert first == (head - count + 1, "TAIL_CUT")
+
+
+@pytest.mark.case("C05")
+def test_a_cut_middle_is_named(story: Story, connection: Connection, tmp_path: Path) -> None:
+    at = story.at(story.second.event_ids[0])
+    delete_events(connection, story, at, at)
+    assert found_by_both(story, tmp_path)[0] == (at, "SEQUENCE_GAP")
+
+
+EVENT_EDITS: dict[str, tuple[str, str]] = {
+    "body": (
+        "body = convert_to(replace(convert_from(body, 'UTF8'), 'actor:admin', 'actor:other'), 'UTF8')",
+        "BODY_CHANGED",
+    ),
+    "event_id": ("event_id = 'urn:other:event'", "COLUMN_CHANGED"),
+    "event_type": ("event_type = 'object_created'", "COLUMN_CHANGED"),
+    "operation_id": ("operation_id = 'urn:other:operation'", "COLUMN_CHANGED"),
+    "actor_id": ("actor_id = 'actor:other'", "COLUMN_CHANGED"),
+    "object_id": ("object_id = 'urn:other:object'", "COLUMN_CHANGED"),
+    "version_id": ("version_id = null", "COLUMN_CHANGED"),
+    "delegation_id": ("delegation_id = 'urn:other:grant'", "COLUMN_CHANGED"),
+    "recorded_at": ("recorded_at = recorded_at + interval '1 microsecond'", "BODY_CHANGED"),
+    "use_number": ("use_number = 3", "BODY_CHANGED"),
+    "leaf_hash": ("leaf_hash = sha256(leaf_hash)", "LEAF_HASH_CHANGED"),
+    "chain_hash": ("chain_hash = sha256(chain_hash)", "CHAIN_BROKEN"),
+}
+
+
+@pytest.mark.req("P-7.7-09")
+@pytest.mark.parametrize("edit", EVENT_EDITS)
+def test_an_edited_column_is_named(story: Story, connection: Connection, tmp_path: Path, edit: str) -> None:
+    at = story.at(story.second.event_ids[0])
+    change, kind = EVENT_EDITS[edit]
+    connection.execute(
+        f"update remit.ledger_events set {change} where scope_id = %s and sequence = %s", (story.scope_id, at)
+    )
+    assert found_by_both(story, tmp_path)[0] == (at, kind)
+
+
+def test_two_events_swapped_are_named(story: Story, connection: Connection, tmp_path: Path) -> None:
+    one, two = story.at(story.second.event_ids[0]), story.at(story.other.event_ids[0])
+    for source, target in ((one, -one), (two, -two)):
+        connection.execute("alter table remit.ledger_events drop constraint if exists ledger_events_sequence_check")
+        connection.execute(
+            "update remit.ledger_events set sequence = %s where scope_id = %s and sequence = %s",
+            (target, story.scope_id, source),
+        )
+    for source, target in ((-one, two), (-two, one)):
+        connection.execute(
+            "update remit.ledger_events set sequence = %s where scope_id = %s and sequence = %s",
+            (target, story.scope_id, source),
+        )
+    assert found_by_both(story, tmp_path)[0][0] == one
+
+
+def test_an_event_of_another_workspace_is_named(story: Story, connection: Connection, tmp_path: Path) -> None:
+    foreign = Workspace(story.workspace.cluster)
+    foreign.create()
+    at = story.at(story.second.event_ids[0])
+    columns = "event_type, operation_id, actor_id, object_id, version_id, body, leaf_hash, chain_hash"
+    connection.execute(
+        f"update remit.ledger_events set ({columns}) = (select {columns} from remit.ledger_events"
+        " where scope_id = %s and event_type = 'object_created') where scope_id = %s and sequence = %s",
+        (foreign.scope_id, story.scope_id, at),
+    )
+    assert found_by_both(story, tmp_path)[0][0] == at
+
+
+def test_a_rolled_back_object_is_named(story: Story, connection: Connection, tmp_path: Path) -> None:
+    at = story.at(story.third.event_ids[0])
+    connection.execute(
+        "update remit.memory_objects set sequence = 2, version_id = %s where object_id = %s",
+        (story.second.version_id, story.made.object_id),
+    )
+    assert found_by_both(story, tmp_path) == [(at, "ROLLED_BACK")]
+    # With its newest version gone as well.
+    connection.execute(
+        "delete from remit.memory_versions where object_id = %s and sequence = 3", (story.made.object_id,)
+    )
+    assert set(found_by_both(story, tmp_path)) == {(at, "ROLLED_BACK"), (at, "VERSION_MISSING")}
+
+
+TABLE_EDITS: dict[str, tuple[str, str]] = {
+    "version core": (
+        "update remit.memory_versions set core = core || ' '::bytea where scope_id = %(scope)s and sequence = 2",
+        "VERSION_CHANGED",
+    ),
+    "version column": (
+        "update remit.memory_versions set validation_state = 'rejected' where scope_id = %(scope)s and sequence = 2",
+        "VERSION_COLUMN_CHANGED",
+    ),
+    "version place": (
+        "update remit.memory_versions set ledger_sequence = ledger_sequence + 1"
+        " where scope_id = %(scope)s and sequence = 2",
+        "VERSION_COLUMN_CHANGED",
+    ),
+    "version without event": (
+        "update remit.memory_versions set sequence = 9 where scope_id = %(scope)s and sequence = 2",
+        "VERSION_WITHOUT_EVENT",
+    ),
+    "object gone": ("delete from remit.memory_objects where scope_id = %(scope)s", "ROW_MISSING"),
+    "object's type": (
+        "update remit.memory_objects set object_type = 'task' where scope_id = %(scope)s",
+        "OBJECT_TYPE_CHANGED",
+    ),
+    "uses": ("update remit.delegations set uses = 0 where scope_id = %(scope)s", "USES_CHANGED"),
+    "revoked": ("update remit.delegations set revoked = true where scope_id = %(scope)s", "REVOKED_FLAG_CHANGED"),
+    "grant": (
+        "update remit.delegation_versions set core = core || ' '::bytea where scope_id = %(scope)s",
+        "VERSION_CHANGED",
+    ),
+    "rule": (
+        "update remit.policy_rules set action = 'delete' where scope_id = %(scope)s and subject = 'actor:reader'",
+        "RULE_CHANGED",
+    ),
+    "rule gone": (
+        "delete from remit.policy_rules where scope_id = %(scope)s and subject = 'actor:reader'",
+        "RULE_MISSING",
+    ),
+    "rule slipped in": (
+        "insert into remit.policy_rules (tenant_id, scope_id, rule_id, subject, action, object_type, object_id, effect)"
+        " values ('acme', %(scope)s, 'urn:forged:rule', 'actor:mallory', 'read', '*', '*', 'allow')",
+        "RULE_WITHOUT_EVENT",
+    ),
+    "role slipped in": (
+        "insert into remit.role_bindings (tenant_id, scope_id, actor_id, role_id)"
+        " values ('acme', %(scope)s, 'actor:mallory', 'role:owner')",
+        "RULE_WITHOUT_EVENT",
+    ),
+    "revision": (
+        "update remit.ledger_heads set policy_revision = policy_revision + 1 where scope_id = %(scope)s",
+        "POLICY_REVISION_CHANGED",
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", TABLE_EDITS)
+def test_a_table_that_differs_from_the_events_is_named(
+    story: Story, connection: Connection, tmp_path: Path, edit: str
+) -> None:
+    change, kind = TABLE_EDITS[edit]
+    assert connection.execute(change, {"scope": story.scope_id}).rowcount >= 1
+    assert kind in {found for _, found in found_by_both(story, tmp_path)}
+
+
+def test_a_forged_version_with_a_rewritten_ledger_fails_its_mac(
+    story: Story, connection: Connection, tmp_path: Path
+) -> None:
+    at = story.at(story.second.event_ids[0])
+    [(core,)] = connection.execute(
+        "select core from remit.memory_versions where scope_id = %s and sequence = 2", (story.scope_id,)
+    ).fetchall()
+    forged = core.replace(b"unverified", b"corroborated")
+    connection.execute(
+        "update remit.memory_versions set core = %s, validation_state = 'corroborated'"
+        " where scope_id = %s and sequence = 2",
+        (forged, story.scope_id),
+    )
+    connection.execute(
+        "update remit.ledger_events set body = convert_to(replace(convert_from(body, 'UTF8'), %s, %s), 'UTF8')"
+        " where scope_id = %s",
+        (hashlib.sha256(core).hexdigest(), hashlib.sha256(forged).hexdigest(), story.scope_id),
+    )
+    rechain(connection, story.scope_id)
+    # Everything that needs no key agrees; the MAC needs one.
+    assert found_by_both(story, tmp_path) == []
+    report = verify(story.workspace)
+    assert not report.ok
+    assert [(finding.sequence, finding.kind) for finding in report.findings] == [(at, "MAC")]
+    assert report.findings[0].place == f"memory_versions:{story.second.version_id}"
+
+
+def test_a_forged_grant_fails_its_mac(story: Story, connection: Connection) -> None:
+    connection.execute(
+        "update remit.delegation_versions set mac = sha256(mac) where delegation_id = %s", (story.delegation_id,)
+    )
+    [finding] = verify(story.workspace).findings
+    assert finding.kind == "MAC"
+    assert finding.place.startswith("delegation_versions:")
+
+
+@pytest.mark.case("C05")
+def test_a_cut_with_a_rewritten_head_is_found_against_a_known_place(
+    story: Story, connection: Connection, tmp_path: Path
+) -> None:
+    known = story.head()
+    # The last event added a rule; whoever cuts it takes the rule back as well.
+    delete_events(connection, story, known[0], known[0])
+    connection.execute(
+        "delete from remit.policy_rules where scope_id = %s and subject = 'actor:reader'", (story.scope_id,)
+    )
+    connection.execute(
+        "update remit.ledger_heads set policy_revision = policy_revision - 1 where scope_id = %s", (story.scope_id,)
+    )
+    rechain(connection, story.scope_id)
+    assert found_by_both(story, tmp_path) == []
+    assert found_by_both(story, tmp_path, known) == [(known[0], "KNOWN_PLACE_MISSING")]
+    # Grown again to the same length, it is another chain.
+    story.workspace.allow("actor:reader", "query")
+    assert story.head()[0] == known[0]
+    assert found_by_both(story, tmp_path, known) == [(known[0], "KNOWN_PLACE_CHANGED")]
+
+
+@pytest.mark.case("C05")
+def test_a_whole_store_rolled_back_is_found_against_a_known_place(
+    story: Story, connection: Connection, tmp_path: Path
+) -> None:
+    tables = [
+        name
+        for (name,) in connection.execute(
+            "select table_name from information_schema.columns where table_schema = 'remit'"
+            " and column_name = 'scope_id' and table_name not in ('workspaces', 'retrieval_gate')"
+        )
+    ]
+    for table in tables:
+        connection.execute(
+            f"create temp table old_{table} as select * from remit.{table} where scope_id = %s", (story.scope_id,)
+        )
+    story.workspace.create()
+    known = story.head()
+    for table in tables:
+        connection.execute(f"delete from remit.{table} where scope_id = %s", (story.scope_id,))
+        connection.execute(f"insert into remit.{table} select * from old_{table}")
+    assert found_by_both(story, tmp_path) == []
+    assert found_by_both(story, tmp_path, known) == [(known[0], "KNOWN_PLACE_MISSING")]
