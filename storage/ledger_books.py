@@ -13,14 +13,8 @@ from hashlib import sha256
 from typing import Any, Final, NoReturn
 
 from storage.ledger_policy_book import Body, Note, PolicyBook, UnreadablePayloadError, field_of
-from storage.model.ledger_rows import (
-    DelegationRow,
-    DelegationVersionRow,
-    EventRow,
-    FindingKind,
-    ObjectRow,
-    VersionRow,
-)
+from storage.model import ledger_rows
+from storage.model.ledger_rows import DelegationRow, DelegationVersionRow, EventRow, FindingKind, ObjectRow
 
 _VERSION_EVENTS: Final = {
     "object_created",
@@ -142,7 +136,7 @@ class VersionBook:
             row.sequence, field_of(body, "object_id", str), number, field_of(body, "version_id", str), digest
         )
 
-    def take_version(self, row: VersionRow) -> None:
+    def take_version(self, row: ledger_rows.VersionRow) -> None:
         """A version's row: digest, then core against columns."""
         place = f"object {row.object_id} version {row.sequence}"
         version = self._log.strike(row.object_id, row.sequence, row.version_id, row.core)
@@ -196,6 +190,8 @@ class GrantBook:
         self._revoked_by_event: dict[str, int] = {}
         self._uses: dict[str, int] = {}
         self._last_use_event: dict[str, int] = {}
+        # The event bears the time of an operation before it: after a backward step of the clock, not the time judged by.
+        self.time_stood = False
         # Of grants made elsewhere: the first event and the last number of a use.
         self._foreign: dict[str, tuple[int, int]] = {}
 
@@ -263,7 +259,8 @@ class GrantBook:
         self._last_use_event[grant] = row.sequence
         if grant in self._revoked_by_event:
             self._note(row.sequence, FindingKind.EXERCISED_AFTER_REVOCATION, place)
-        if row.recorded_at_us < terms.not_before_us or row.recorded_at_us > terms.not_after_us:
+        late = row.recorded_at_us > terms.not_after_us and not self.time_stood
+        if row.recorded_at_us < terms.not_before_us or late:
             self._note(row.sequence, FindingKind.EXERCISED_OUTSIDE_WINDOW, place)
         if terms.usage_limit is not None and uses > terms.usage_limit:
             self._note(row.sequence, FindingKind.USAGE_LIMIT_EXCEEDED, place)
@@ -317,6 +314,8 @@ class LedgerBooks:
         self.versions = VersionBook(names, note)
         self.grants = GrantBook(names, note)
         self.policy = PolicyBook(note)
+        self._operation_id = ""
+        self._time_us = self._earlier_us = -1
         self._entries: Final[dict[str, Callable[[EventRow, Body], None]]] = {
             "delegation_granted": self.grants.enter_grant,
             "delegation_revoked": self.grants.enter_revocation,
@@ -331,6 +330,10 @@ class LedgerBooks:
 
     def enter(self, row: EventRow, body: Body) -> None:
         """Enters an event where it belongs; raises UnreadablePayloadError. Other types account for nothing."""
+        if row.operation_id != self._operation_id:
+            self._operation_id, self._earlier_us = row.operation_id, self._time_us
+        self._time_us = row.recorded_at_us
+        self.grants.time_stood = row.recorded_at_us == self._earlier_us
         enter = self._entries.get(body["event_type"])
         if enter is not None:
             enter(row, body)

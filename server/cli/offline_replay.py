@@ -164,6 +164,14 @@ class GrantReplay:
         self._names = {"tenant_id": tenant_id, "scope_id": scope_id}
         self._findings = findings
         self._grants: dict[str, _Grant] = {}
+        self._operation_id = ""
+        self._time_us = self._earlier_us = -(2**63)
+
+    def pass_time(self, time_us: int, operation_id: str) -> None:
+        """An event of any type was recorded at `time_us`."""
+        if operation_id != self._operation_id:
+            self._operation_id, self._earlier_us = operation_id, self._time_us
+        self._time_us = time_us
 
     def granted(self, sequence: int, body: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         """A grant is made; its terms stand in the payload and once more in the core of every version."""
@@ -228,7 +236,9 @@ class GrantReplay:
         grant.used_at = sequence
         if grant.revoked_at:
             self._findings.add(sequence, "EXERCISED_AFTER_REVOCATION", place)
-        if not grant.not_before_us <= time_us <= grant.not_after_us:
+        # When the clock has stepped back, the time recorded is that of an earlier operation, not the one judged by.
+        late = time_us > grant.not_after_us and time_us != self._earlier_us
+        if time_us < grant.not_before_us or late:
             self._findings.add(sequence, "EXERCISED_OUTSIDE_WINDOW", place)
         if grant.usage_limit is not None and grant.uses > grant.usage_limit:
             self._findings.add(sequence, "USAGE_LIMIT_EXCEEDED", place)

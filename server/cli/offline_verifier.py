@@ -288,6 +288,7 @@ class _Tables:
     def event(self, sequence: int, recorded_at_us: int, use_number: int, body: Mapping[str, Any]) -> None:
         """Replays one event; raises MalformedPayloadError."""
         event_type, payload = body["event_type"], body["payload"]
+        self._grants.pass_time(recorded_at_us, str(body["operation_id"]))
         if event_type == "delegation_exercised":
             self._grants.exercised(sequence, recorded_at_us, use_number, body, payload)
         elif event_type == "delegation_granted":

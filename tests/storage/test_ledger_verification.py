@@ -237,6 +237,14 @@ def test_the_window_holds_to_the_microsecond_at_both_ends(before_us: int, after_
     assert both(builder.ledger) == expected
 
 
+def test_a_use_recorded_at_the_time_of_an_operation_before_it_is_not_judged_by_that_time() -> None:
+    use_us = LedgerBuilder().now_us + 4_000_000
+    builder = exercised(not_before_us=0, not_after_us=use_us - 2_000_000)
+    builder.now_us -= 1_000_000
+    builder.exercise("urn:grant:root")
+    assert both(builder.ledger) == []
+
+
 @pytest.mark.parametrize(
     ("payload", "kind"),
     [
