@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from authz.permissions import PROVENANCE_READ
+from authz.request import Touched
 from remit.v1 import common_pb2
-
 from server.call import Call
-from server.retrieval import TOMBSTONE_CONTENT, load, open_versions
+from server.retrieval import TOMBSTONE_CONTENT, load, open_rows
 from server.versions import Plaintexts
 from server.wire.envelopes import envelope_of
 from storage.commands import EventRow
@@ -35,35 +36,53 @@ def answer(
         version_id=core.version_id,
         sequence=core.sequence,
         scope_id=core.scope_id,
-        envelope=envelope_of(core, readable(core, plaintexts)),
+        envelope=envelope_of(core, readable(call, core, plaintexts)),
         event_ids=[*(event.event_id for event in events), *call.exercise_event_ids],
         propagation_job_id=job_id or "",
         operation_id=call.operation_id,
     )
 
 
-def readable(core: VersionCore, plaintexts: Plaintexts) -> Plaintexts:
-    """Returns the parts with a tombstone's content filled in."""
+def readable(call: Call, core: VersionCore, plaintexts: Plaintexts) -> Plaintexts:
+    """Returns the parts with a tombstone's content filled in, and without provenance where a rule denies reading it.
+
+    Who may read content may read its provenance too, unless a deny of `provenance.read` says otherwise (P-8.6-05).
+    """
+    content, provenance = plaintexts.content, plaintexts.provenance
     if core.availability_state is AvailabilityState.DELETED:
-        return Plaintexts(TOMBSTONE_CONTENT, plaintexts.provenance, plaintexts.integrity)
-    return plaintexts
+        content = TOMBSTONE_CONTENT
+    if provenance is not None and _is_provenance_denied(call, core):
+        provenance = None
+    return Plaintexts(content, provenance, plaintexts.integrity)
 
 
-async def replay_of(call: Call, earlier: Mapping[str, Any]) -> common_pb2.MutationResult:
+def _is_provenance_denied(call: Call, core: VersionCore) -> bool:
+    actors = [call.actor_id]
+    if call.exercise is not None:
+        # A delegate sees no more than anybody whose authority it uses.
+        actors += [call.exercise.root_actor_id, *(grant.delegate_id for grant in call.exercise.grants)]
+    denies = call.view.enforcer.denies
+    return any(denies(actor, PROVENANCE_READ, core.object_type, core.object_id) is not None for actor in actors)
+
+
+async def replay_of(call: Call, earlier: Mapping[str, Any], *more_actions: str) -> common_pb2.MutationResult:
     """Returns the original result of an idempotent request, rebuilt through the gate.
 
-    What was removed since stays withheld: the envelope then comes without its parts.
+    The caller must hold, now, the call's action and `more_actions`. What was removed since stays withheld: the envelope
+    then comes without its parts.
     """
     loaded = await load(call, str(earlier["object_id"]), str(earlier["version_id"]))
+    for action in more_actions:
+        call.demand([Touched(str(earlier["object_id"]), loaded.standing.object_type)], action=action)
     removed = loaded.standing.verdict != "open" and loaded.version.sequence != loaded.standing.sequence
     withheld = removed or loaded.standing.verdict == "redacted"
-    [(core, plaintexts)] = await open_versions(call, [(loaded.version, not withheld)])
+    [(core, plaintexts)] = await open_rows(call, [(loaded.version, not withheld)], loaded.heads)
     return common_pb2.MutationResult(
         object_id=core.object_id,
         version_id=core.version_id,
         sequence=core.sequence,
         scope_id=core.scope_id,
-        envelope=envelope_of(core, readable(core, plaintexts)),
+        envelope=envelope_of(core, readable(call, core, plaintexts)),
         event_ids=[str(event_id) for event_id in earlier["event_ids"]],
         replayed=True,
         propagation_job_id=str(earlier.get("job_id") or ""),

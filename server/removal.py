@@ -13,7 +13,8 @@ from server.retrieval import Loaded, authenticated_core
 from server.versions import Plaintexts, new_version, part_id, seal_parts
 from server.wire.inputs import provenance_or_default
 from storage.commands import ColdChange, EventRow, ObjectMove, Status
-from storage.model.events import AvailabilityTransitioned, ObjectDeleted as ObjectDeletedEvent, PropagationJobOpened
+from storage.model.events import AvailabilityTransitioned, PropagationJobOpened
+from storage.model.events import ObjectDeleted as ObjectDeletedEvent
 from storage.model.identifiers import new_id
 from storage.model.memory import PartKind, VersionCore
 from storage.model.states import AvailabilityState
@@ -46,7 +47,7 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
         raise LegalHold(request.object_id)
     before = authenticated_core(call, loaded.version)
     now_us = await call.services.clock.now_us()
-    provenance = await provenance_or_default(call, request, "deleted", now_us)
+    provenance = await provenance_or_default(call, request, before.object_type, before.object_id, "deleted", now_us)
     parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
     core = replace(
         before,

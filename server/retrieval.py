@@ -170,8 +170,3 @@ def _plaintexts(core: VersionCore, texts: dict[PartKind, bytes]) -> Plaintexts:
         )
     except MalformedCanonical:
         raise IntegrityViolation(f"memory_versions:{core.version_id}", "PART") from None
-
-
-async def open_version(call: Call, stored: StoredVersion) -> tuple[VersionCore, Plaintexts]:
-    """Returns core and readable parts of one version; raises IntegrityViolation."""
-    return (await open_versions(call, [(stored, True)]))[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from remit.v1 import common_pb2, ledger_pb2
-
 from storage.model.states import AvailabilityState, LifecycleState, RetentionState, ValidationState
 
 _LIFECYCLE: Final = {

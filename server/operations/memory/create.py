@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from remit.v1 import memory_pb2
-
 from server.call import Call
 from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
 from server.mutations import answer, committed, replay_of
@@ -41,7 +40,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
             ),
         )
     now_us = await call.services.clock.now_us()
-    provenance = await provenance_from(call, request.provenance, now_us)
+    provenance = await provenance_from(call, request.provenance, request.object_type, object_id, now_us)
     integrity = integrity_from(request)
     plaintexts = Plaintexts(request.canonical_content, provenance, integrity)
     parts = await seal_parts(call, object_id, plaintexts)

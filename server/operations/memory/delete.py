@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from remit.v1 import memory_pb2
-
 from server.call import Call
 from server.mutations import answer, replay_of
 from server.removal import delete_object

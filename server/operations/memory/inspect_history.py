@@ -93,6 +93,6 @@ async def _messages(call: Call, entries: tuple[HistoryEntry, ...], heads: Heads)
             continue
         core, plaintexts = next(opened)
         state = memory_pb2.CONTENT_STATE_PRESENT if entry.given else memory_pb2.CONTENT_STATE_WITHHELD
-        version = envelope_of(core, readable(core, plaintexts))
+        version = envelope_of(core, readable(call, core, plaintexts))
         messages.append(memory_pb2.HistoryEntry(ledger_sequence=entry.key[0], version=version, content_state=state))
     return messages

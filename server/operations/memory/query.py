@@ -63,7 +63,7 @@ async def handle(call: Call, request: memory_pb2.QueryRequest) -> memory_pb2.Que
     page = await query_objects(call.services.database, call.tenant_id, query)
     heads = confirmed(call, page.heads, limited=bool(authority) or pending is not None)
     opened = await open_rows(call, page.rows, heads)
-    results = fitting(call, [envelope_of(core, readable(core, parts)) for core, parts in opened], request.limit)
+    results = fitting(call, [envelope_of(core, readable(call, core, parts)) for core, parts in opened], request.limit)
     pinned_sequence = heads.sequence if place is None else place.pinned_sequence
     cursor = ""
     if page.more or len(results) < len(page.rows):

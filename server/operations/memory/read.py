@@ -21,7 +21,7 @@ async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.Read
     await call.exercise_read(loaded.heads, request.object_id)
     state = memory_pb2.CONTENT_STATE_PRESENT if given else memory_pb2.CONTENT_STATE_WITHHELD
     return memory_pb2.ReadResponse(
-        envelope=envelope_of(core, readable(core, plaintexts)),
+        envelope=envelope_of(core, readable(call, core, plaintexts)),
         content_state=state,
         operation_id=call.operation_id,
         event_ids=call.exercise_event_ids,

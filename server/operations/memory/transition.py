@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from authz.permissions import DELETE, REDACT
+from authz.request import Touched
 from remit.v1 import memory_pb2
-
 from server import denials
 from server.call import Call, Refused
 from server.domain_errors import (
@@ -20,10 +21,10 @@ from server.domain_errors import (
 )
 from server.mutations import answer, committed, replay_of
 from server.removal import delete_object
-from server.retrieval import Loaded, load, open_versions
-from server.versions import Plaintexts, new_version, seal_parts
+from server.retrieval import Loaded, load, open_rows
+from server.versions import NewVersion, Plaintexts, new_version, seal_parts
 from server.wire.inputs import provenance_from
-from storage.commands import ObjectMove, Status
+from storage.commands import EventRow, ObjectMove, Status
 from storage.model.events import (
     AvailabilityTransitioned,
     LifecycleTransitioned,
@@ -53,14 +54,13 @@ async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb
     """
     earlier = call.replayed()
     if earlier is not None:
-        return memory_pb2.TransitionResponse(result=await replay_of(call, earlier))
+        return memory_pb2.TransitionResponse(result=await replay_of(call, earlier, *_also_needed(request)))
     dimension, event_class = _DIMENSIONS[request.dimension]
     loaded = await load(call, request.object_id)
     target = request.target_state
     from_state = str(getattr(loaded.standing, dimension.column))
     if loaded.standing.verdict == "deleted":
         raise ObjectDeleted(request.object_id)
-    move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
     if loaded.standing.version_id != request.expected_version_id:
         current = loaded.standing.version_id if call.may_read(request.object_id, loaded.standing.object_type) else None
         raise VersionConflict(request.expected_version_id, current, request.object_id)
@@ -68,9 +68,10 @@ async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb
         raise InvalidStateTransition(dimension.value, from_state, target)
     if loaded.standing.verdict == "retention_restricted" and dimension in (Dimension.LIFECYCLE, Dimension.VALIDATION):
         raise RetentionRestriction(request.object_id)
+    for action in _also_needed(request):
+        call.demand([Touched(request.object_id, loaded.standing.object_type)], action=action)
     await _demand_condition(call, request, loaded, dimension, from_state)
     if (dimension, target) == (Dimension.AVAILABILITY, "deleted"):
-        await load(call, request.object_id, action="delete")
         removed = await delete_object(call, request, loaded, as_transition=True)
         if removed.replayed is not None:
             return memory_pb2.TransitionResponse(result=await replay_of(call, removed.replayed))
@@ -80,15 +81,21 @@ async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb
     return await _move(call, request, loaded, dimension, event_class)
 
 
+def _also_needed(request: memory_pb2.TransitionRequest) -> tuple[str, ...]:
+    """Returns the right that a removal by Transition needs besides its own (Q15)."""
+    if request.dimension != memory_pb2.DIMENSION_AVAILABILITY:
+        return ()
+    return {"deleted": (DELETE,), "redacted": (REDACT,)}.get(request.target_state, ())
+
+
 async def _demand_condition(
     call: Call, request: memory_pb2.TransitionRequest, loaded: Loaded, dimension: Dimension, from_state: str
 ) -> None:
     if dimension is Dimension.AVAILABILITY and request.target_state == "partially_redacted":
         raise InvalidRequest("target_state", "needs a redaction, which names what is removed")
-    if dimension is Dimension.AVAILABILITY and request.target_state == "redacted":
-        await load(call, request.object_id, action="redact")
-        if loaded.standing.retention_state == "legal_hold":
-            raise LegalHold(request.object_id)
+    is_suppression = dimension is Dimension.AVAILABILITY and request.target_state == "redacted"
+    if is_suppression and loaded.standing.retention_state == "legal_hold":
+        raise LegalHold(request.object_id)
     condition = condition_of(dimension, from_state, request.target_state)
     if condition is None:
         return
@@ -116,14 +123,15 @@ async def _move(
     dimension: Dimension,
     event_class: type[StateTransitioned],
 ) -> memory_pb2.TransitionResponse:
-    [(before, old)] = await open_versions(call, [(loaded.version, loaded.standing.verdict != "redacted")])
+    given = loaded.standing.verdict != "redacted"
+    [(before, old)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
     now_us = await call.services.clock.now_us()
     provenance, refs, contents = old.provenance, dict(before.parts), []
     # Integrity metadata covers the version it came with; the moved version is another one.
     refs.pop(PartKind.INTEGRITY, None)
     provenance_id = before.provenance_id
     if request.HasField("provenance"):
-        provenance = await provenance_from(call, request.provenance, now_us)
+        provenance = await provenance_from(call, request.provenance, before.object_type, before.object_id, now_us)
         provenance_id = provenance.provenance_id
         parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
         refs |= parts.refs
@@ -142,27 +150,10 @@ async def _move(
         **{dimension.column: target},
     )
     version = new_version(call, core, None)
-    named = {"object_id": core.object_id, "version_id": core.version_id}
-    moved = event_class(
-        object_sequence=core.sequence,
-        envelope_digest=version.digest,
-        from_state=str(getattr(before, dimension.column)),
-        to_state=request.target_state,
-        policy_basis=request.policy_basis,
-    )
-    events = [call.event(moved, **named)]
-    if target is AvailabilityState.REDACTED:
-        suppressed = ObjectRedacted(
-            object_sequence=core.sequence,
-            envelope_digest=version.digest,
-            mode="suppress",
-            from_state=moved.from_state,
-            to_state=moved.to_state,
-            policy_basis=request.policy_basis,
-        )
-        events.append(call.event(suppressed, **named))
+    events = _events(call, request, event_class, str(getattr(before, dimension.column)), version)
     if contents:
-        events.append(call.event(ProvenanceUpdated(provenance_id=provenance_id), **named))
+        rewritten = ProvenanceUpdated(provenance_id=provenance_id)
+        events.append(call.event(rewritten, object_id=core.object_id, version_id=core.version_id))
     outcome = await call.commit(
         events,
         result=committed(core, events),
@@ -176,3 +167,33 @@ async def _move(
     if outcome.status is Status.REPLAYED:
         return memory_pb2.TransitionResponse(result=await replay_of(call, outcome.detail))
     return memory_pb2.TransitionResponse(result=answer(call, core, Plaintexts(old.content, provenance, None), events))
+
+
+def _events(
+    call: Call,
+    request: memory_pb2.TransitionRequest,
+    event_class: type[StateTransitioned],
+    from_state: str,
+    version: NewVersion,
+) -> list[EventRow]:
+    core = version.core
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    moved = event_class(
+        object_sequence=core.sequence,
+        envelope_digest=version.digest,
+        from_state=from_state,
+        to_state=request.target_state,
+        policy_basis=request.policy_basis,
+    )
+    events = [call.event(moved, **named)]
+    if event_class is AvailabilityTransitioned and request.target_state == AvailabilityState.REDACTED:
+        suppressed = ObjectRedacted(
+            object_sequence=core.sequence,
+            envelope_digest=version.digest,
+            mode="suppress",
+            from_state=from_state,
+            to_state=request.target_state,
+            policy_basis=request.policy_basis,
+        )
+        events.append(call.event(suppressed, **named))
+    return events

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from remit.v1 import memory_pb2
-
 from server.call import Call
 from server.domain_errors import InvalidObject, InvalidRequest, VersionConflict
 from server.mutations import answer, committed, replay_of
-from server.retrieval import demand_open, load, open_version
+from server.retrieval import demand_open, load, open_rows
 from server.versions import Plaintexts, new_version, seal_parts
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, provenance_from, signals_from, time_us
@@ -39,14 +38,14 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
     if loaded.standing.version_id != request.expected_version_id:
         current = loaded.standing.version_id if call.may_read(request.object_id, loaded.standing.object_type) else None
         raise VersionConflict(request.expected_version_id, current, request.object_id)
-    before, old = await open_version(call, loaded.version)
+    [(before, old)] = await open_rows(call, [(loaded.version, True)], loaded.heads)
     schema_id = (request.schema_id or None) if "schema_id" in changed else before.schema_id
     check_object_type(before.object_type, schema_id or "", call.view.workspace.extension_types)
     content = request.canonical_content if "canonical_content" in changed else None
     if content is not None:
         check_content(before.object_type, content)
     now_us = await call.services.clock.now_us()
-    provenance = await provenance_from(call, request.provenance, now_us)
+    provenance = await provenance_from(call, request.provenance, before.object_type, before.object_id, now_us)
     integrity = integrity_from(request)
     parts = await seal_parts(call, before.object_id, Plaintexts(content, provenance, integrity))
     refs = dict(parts.refs)

@@ -57,20 +57,26 @@ def history(workspace: Workspace, client: Client | None = None, **fields: Any) -
             return found
 
 
-def update(workspace: Workspace, object_id: str, version_id: str, **fields: Any) -> Any:
+def update(workspace: Workspace, object_id: str, version_id: str, client: Client | None = None, **fields: Any) -> Any:
     """Writes new content; returns the result."""
-    fields.setdefault("canonical_content", b'{"statement":"changed"}')
+    if "update_mask" not in fields:
+        fields.setdefault("canonical_content", b'{"statement":"changed"}')
+    fields.setdefault("provenance", {"activity": "revised"})
     request = memory_pb2.UpdateRequest(
-        scope_id=workspace.scope_id,
-        object_id=object_id,
-        expected_version_id=version_id,
-        provenance={"activity": "revised"},
-        **fields,
+        scope_id=workspace.scope_id, object_id=object_id, expected_version_id=version_id, **fields
     )
-    return workspace.owner.memory.Update(request).result
+    return (client or workspace.owner).memory.Update(request).result
 
 
-def transition(workspace: Workspace, object_id: str, version_id: str, dimension: str, target: str) -> Any:
+def transition(
+    workspace: Workspace,
+    object_id: str,
+    version_id: str,
+    dimension: str,
+    target: str,
+    client: Client | None = None,
+    **fields: Any,
+) -> Any:
     """Moves a state; returns the result."""
     request = memory_pb2.TransitionRequest(
         scope_id=workspace.scope_id,
@@ -79,16 +85,17 @@ def transition(workspace: Workspace, object_id: str, version_id: str, dimension:
         dimension=memory_pb2.Dimension.Value(f"DIMENSION_{dimension.upper()}"),
         target_state=target,
         policy_basis="test",
+        **fields,
     )
-    return workspace.owner.memory.Transition(request).result
+    return (client or workspace.owner).memory.Transition(request).result
 
 
-def delete(workspace: Workspace, object_id: str, version_id: str) -> Any:
+def delete(workspace: Workspace, object_id: str, version_id: str, client: Client | None = None, **fields: Any) -> Any:
     """Writes the tombstone; returns the result."""
     request = memory_pb2.DeleteRequest(
-        scope_id=workspace.scope_id, object_id=object_id, expected_version_id=version_id, policy_basis="test"
+        scope_id=workspace.scope_id, object_id=object_id, expected_version_id=version_id, policy_basis="test", **fields
     )
-    return workspace.owner.memory.Delete(request).result
+    return (client or workspace.owner).memory.Delete(request).result
 
 
 def grant(workspace: Workspace, delegate: str, *operations: str, client: Client | None = None, **fields: Any) -> str:
