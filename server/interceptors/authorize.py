@@ -22,7 +22,7 @@ from server.caller import Caller
 from server.domain_errors import (
     AccessDenied,
     DomainError,
-    InvalidRequest,
+    LegalHold,
     PolicyDenied,
     ScopeNotFound,
     ServiceUnavailable,
@@ -34,6 +34,7 @@ from server.remembered import REMEMBERED_ERRORS, RememberedFailure, remembered_r
 from server.rpc import Operation
 from server.services import Services
 from server.views import WorkspaceView
+from server.wire.inputs import check_actor_block
 from storage.commands import Command, IdempotencyGuard, Revisions, Status, event_row
 from storage.encryption import IntegrityViolation
 from storage.model.actor import ActorRef
@@ -44,6 +45,7 @@ from storage.model.identifiers import new_id, root_scope_id
 from storage.workspaces import is_party_to_a_grant
 
 _ATTEMPTS_MAX = 3
+_HELD = "LEGAL_HOLD"
 
 
 def authorize(services: Services, operation: Operation) -> Handler:
@@ -72,7 +74,7 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     if view is None:
         await _record_absent_scope(services, frame)
         raise ScopeNotFound
-    call = await _call(services, frame, view)
+    call = _call(services, frame, view)
     try:
         await _early_check(call, frame)
         response = await operation(call, request)
@@ -82,16 +84,22 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     except IntegrityViolation as violation:
         await _record(call, IntegrityViolated(place=violation.place, kind=violation.kind), None)
         raise
+    except LegalHold as held:
+        # Who tried to dispose of what is held is told, and the ledger keeps it (field report A21).
+        refused = AccessDeniedEvent(operation=_operation_name(call), denial_reason=_HELD, exact_reason=_HELD)
+        delegation_id = None if call.exercise is None else call.exercise.leaf.delegation_id
+        await _record(call, refused, delegation_id, held.object_id)
+        raise
     except REMEMBERED_ERRORS as error:
         await _remember(call, error)
         raise
     return response
 
 
-async def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
+def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
     access, request = frame.access, frame.request
     assert frame.principal is not None
-    call = Call(
+    return Call(
         services=services,
         access=access,
         principal=frame.principal,
@@ -103,15 +111,18 @@ async def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
         action=access.action_of(request),
         view=view,
     )
-    key = _idempotency_key(access, request)
-    if key is not None:
-        call.idempotency_key = key
-        call.request_mac = _request_mac(services, access, request)
-        stored = await services.idempotency_keys.get(call.tenant_id, (call.scope_id, call.actor_id, key))
-        if stored is not None:
-            call.replay = stored.result
-            call.replay_matches = stored.request_mac == call.request_mac
-    return call
+
+
+async def _look_up_key(call: Call) -> None:
+    key = _idempotency_key(call.access, call.request)
+    if key is None:
+        return
+    call.idempotency_key = key
+    call.request_mac = _request_mac(call.services, call.access, call.request)
+    stored = await call.services.idempotency_keys.get(call.tenant_id, (call.scope_id, call.actor_id, key))
+    if stored is not None:
+        call.replay = stored.result
+        call.replay_matches = stored.request_mac == call.request_mac
 
 
 async def _early_check(call: Call, frame: Frame) -> None:
@@ -120,6 +131,8 @@ async def _early_check(call: Call, frame: Frame) -> None:
     chain = await call.services.chains.get(call.tenant_id, (call.scope_id, delegation_id)) if delegation_id else None
     if chain is not None:
         call.exercise = exercise_of(call.services.keys, call.tenant_id, chain)
+    # After the grant: uses that the same request took meanwhile are then seen together with its key.
+    await _look_up_key(call)
     if not await _is_member(call):
         await record_denial(call, denials.NOT_A_MEMBER, None)
         raise ScopeNotFound
@@ -172,16 +185,9 @@ def _check_actor_block(call: Call) -> None:
     if not call.request.HasField("actor"):
         return
     block = call.request.actor
-    for name in ("on_behalf_of_actor_id", "delegation_id"):
-        if getattr(block, name):
-            raise InvalidRequest(f"actor.{name}", "is filled by the server")
     if block.actor_id != call.actor_id:
         raise Refused(denials.ACTOR_MISMATCH, None)
-    attestation = block.attestation
-    if attestation.HasField("not_before") and attestation.HasField("not_after"):
-        start, end = attestation.not_before, attestation.not_after
-        if (start.seconds, start.nanos) > (end.seconds, end.nanos):
-            raise PolicyDenied("the attestation's window is inverted", field="actor.attestation.not_before")
+    check_actor_block(block, "actor")
 
 
 def _idempotency_key(access: MethodAccess, request: Any) -> str | None:
@@ -211,7 +217,7 @@ async def record_denial(call: Call, denied: Denied, object_id: str | None) -> No
     if object_id is not None and denied.hides_object:
         digest, object_id = call.services.keys.lookup("denied_target", object_id, tenant_id=call.tenant_id).hex(), None
     event = AccessDeniedEvent(
-        operation=call.access.pamspec_operation or call.action,
+        operation=_operation_name(call),
         denial_reason=denied.coarse.value,
         exact_reason=denied.exact.value,
         policy_rule_id=denied.exact_rule_id or denied.rule_id,
@@ -219,6 +225,10 @@ async def record_denial(call: Call, denied: Denied, object_id: str | None) -> No
     )
     DENIALS.labels(denied.coarse.value).inc()
     await _record(call, event, denied.delegation_id, object_id, policy_revision=call.view.enforcer.policy_revision)
+
+
+def _operation_name(call: Call) -> str:
+    return call.access.pamspec_operation or call.action
 
 
 async def _record(
