@@ -29,7 +29,7 @@ _VERSION_EVENTS: Final = {
 _NAME_FIELDS: Final = ("tenant_id", "scope_id", "object_id", "version_id", "sequence")
 _CORE_COLUMNS: Final = tuple(
     column.name
-    for column in fields(VersionRow)
+    for column in fields(ledger_rows.VersionRow)
     if column.name not in ("object_id", "version_id", "sequence", "ledger_sequence", "core", "actor_id")
 )
 
@@ -190,7 +190,7 @@ class GrantBook:
         self._revoked_by_event: dict[str, int] = {}
         self._uses: dict[str, int] = {}
         self._last_use_event: dict[str, int] = {}
-        # The event bears the time of an operation before it: after a backward step of the clock, not the time judged by.
+        # The event bears an earlier operation's time: after a backward step of the clock, not the time judged by.
         self.time_stood = False
         # Of grants made elsewhere: the first event and the last number of a use.
         self._foreign: dict[str, tuple[int, int]] = {}

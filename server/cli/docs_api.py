@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from google.protobuf import descriptor_pb2
+
 from remit.v1 import access_pb2
 
 PACKAGE = "remit.v1"

@@ -83,11 +83,17 @@ def _compare(play: Play, events: list[dict[str, Any]], lines: list[Line]) -> Non
     account.note(f"Olga sees {len(events)} entries: {told}, and others.")
     _each_refusal_once(play, "in the desk's workspace", events, [line for line in lines if is_refused(line)])
     refusals = [json.loads(event["payload_json"]) for event in events if event["event_type"] == _DENIED]
-    exact = Counter(refusal["exact_reason"] for refusal in refusals)
-    account.note(
-        "The refused were told a coarse reason; the ledger holds the exact one: "
-        + ", ".join(f"{number} {reason}" for reason, number in sorted(exact.items()))
-        + "."
+    account.note(f"The refused were told a coarse reason; the ledger holds the exact one. {_exact_reasons(refusals)}")
+
+
+def _exact_reasons(refusals: list[dict[str, Any]]) -> str:
+    """Says for each coarse reason which exact ones stand behind it."""
+    exact: dict[str, Counter[str]] = {}
+    for refusal in refusals:
+        exact.setdefault(refusal["denial_reason"], Counter())[refusal["exact_reason"]] += 1
+    return "; ".join(
+        f"{coarse}: " + ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+        for coarse, reasons in sorted(exact.items())
     )
 
 
