@@ -56,7 +56,8 @@ def value_of(text: str) -> Any:
     """Returns the one JSON value that `text` is. Raises UnreadableJson."""
     start = _skip(text, 0)
     value, end = _value(text, start)
-    if _skip(text, end) != len(text):
+    end = _skip(text, end)
+    if end != len(text):
         raise UnreadableJson("goes on after the end of its JSON value", end)
     return value
 
@@ -83,7 +84,8 @@ def entries_of(text: str) -> Iterator[tuple[str, Any, int]]:
                 at = after_value + 1
                 break
             at = _expect(text, after_value, ",", "has neither `,` nor `}` after a value")
-    if _skip(text, at) != len(text):
+    at = _skip(text, at)
+    if at != len(text):
         raise UnreadableJson("goes on after the end of its JSON object", at)
 
 
