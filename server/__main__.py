@@ -23,9 +23,11 @@ class _Commands(click.Group):
     """Imports a command when it is asked for, so that each starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
         return [name for name in _COMMANDS if name != "worker"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None

@@ -246,8 +246,8 @@ class Call:
         """Commits a change of this call with the guards its decision stands on; an exercised grant gives a use.
 
         Returns the outcome when it is ACCEPTED, UNCHANGED or REPLAYED (or one only the operation can tell: SCOPE_EXISTS,
-        LAST_OWNER, and for a new object EXISTS or DELETED). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted, ObjectNotFound,
-        DuplicateOperation.
+        LAST_OWNER, and for a new object EXISTS or DELETED). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted,
+        ObjectNotFound, DuplicateOperation.
         """
         exercise = self.exercise
         exercised = self.exercised(exercise_mode, exercised_object_id or _object_of(events), exercised_operation)

@@ -18,7 +18,11 @@ from storage.role_audit import audit_role
 Row = tuple[Any, ...]
 Params = Sequence[Any] | Mapping[str, Any]
 
-_SET_TENANT = "SELECT set_config('remit.tenant_id', %s, true), set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
+# Plans must not depend on statistics, which fresh tables do not have: never scan a table, and plan a statement once.
+_SET_TENANT = (
+    "SELECT set_config('remit.tenant_id', %s, true), set_config('enable_seqscan', 'off', true), "
+    "set_config('plan_cache_mode', 'force_generic_plan', true)"
+)
 _SET_TENANT_AND_TIMEOUT = _SET_TENANT + ", set_config('statement_timeout', %s, true)"
 # The pool doubles its pause between attempts to connect; giving up early keeps the pauses short, and the next caller
 # starts a new attempt.

@@ -124,7 +124,9 @@ _PART: Final = """
     select * from remit.memory_contents x where x.tenant_id = v.tenant_id and x.scope_id = v.scope_id
        and x.object_id = v.object_id and x.content_id = v.{0} limit 1) {1} on true"""
 PART_JOINS: Final = (
-    _PART.format("content_id", "c") + _PART.format("provenance_content_id", "p") + _PART.format("integrity_content_id", "i")
+    _PART.format("content_id", "c")
+    + _PART.format("provenance_content_id", "p")
+    + _PART.format("integrity_content_id", "i")
 )
 _LOAD: Final = f"""
 select {HEAD_COLUMNS},

@@ -24,6 +24,7 @@ import pytest
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
+
 from remit.v1 import (
     admin_pb2,
     admin_pb2_grpc,
@@ -35,7 +36,6 @@ from remit.v1 import (
     memory_pb2,
     memory_pb2_grpc,
 )
-
 from server.issuers import DevelopmentIssuer
 from tests.conftest import DatabaseDsns, reachable_folder
 
@@ -208,7 +208,8 @@ class Cluster:
         body = "select pg_catalog.clock_timestamp()" if text is None else f"select timestamptz '{text}'"
         with self.superuser() as connection:
             connection.execute(
-                f"create or replace function remit.clock() returns timestamptz language sql volatile parallel safe as $${body}$$"
+                "create or replace function remit.clock() returns timestamptz "
+                f"language sql volatile parallel safe as $${body}$$"
             )
 
     def close(self) -> None:
@@ -268,9 +269,7 @@ class Workspace:
 
     def allow(self, subject: str, *actions: str, object_type: str = "*", object_id: str = "*") -> list[str]:
         """Adds allow rules; returns their ids."""
-        return [
-            self.rule(subject, action, admin_pb2.EFFECT_ALLOW, object_type, object_id) for action in actions
-        ]
+        return [self.rule(subject, action, admin_pb2.EFFECT_ALLOW, object_type, object_id) for action in actions]
 
     def deny(self, subject: str, *actions: str, object_type: str = "*", object_id: str = "*") -> list[str]:
         """Adds deny rules; returns their ids."""

@@ -22,6 +22,9 @@ _Message: TypeAlias = descriptor_pb2.DescriptorProto
 _Field: TypeAlias = descriptor_pb2.FieldDescriptorProto
 _Enum: TypeAlias = descriptor_pb2.EnumDescriptorProto
 _Method: TypeAlias = descriptor_pb2.MethodDescriptorProto
+# The generated stub gives extensions the descriptor's type, which is not what an extension is looked up by.
+_ACCESS: Any = access_pb2.access
+_RULES: Any = access_pb2.rules
 #: Field numbers and positions from the file down to the described thing, as in SourceCodeInfo.
 _Path: TypeAlias = tuple[int, ...]
 
@@ -147,9 +150,9 @@ def _find(sources: list[_Source], name: str) -> Iterator[tuple[_Source, _Message
 
 
 def _access(method: _Method) -> list[str]:
-    if not method.options.HasExtension(access_pb2.access):
+    if not method.options.HasExtension(_ACCESS):
         return ["Access: **none declared**; a server with this method does not start.", ""]
-    access = method.options.Extensions[access_pb2.access]
+    access: access_pb2.Access = method.options.Extensions[_ACCESS]
     level = access_pb2.AccessLevel.Name(access.level).removeprefix("ACCESS_LEVEL_").lower()
     facts = [f"Access: {level}"]
     if access.action:
@@ -203,9 +206,9 @@ def _rules(message: _Message, field: _Field) -> Iterator[str]:
         yield "absent and zero differ"
     elif field.HasField("oneof_index"):
         yield f"one of `{message.oneof_decl[field.oneof_index].name}`"
-    if not field.options.HasExtension(access_pb2.rules):
+    if not field.options.HasExtension(_RULES):
         return
-    rules = field.options.Extensions[access_pb2.rules]
+    rules: access_pb2.FieldRules = field.options.Extensions[_RULES]
     shown = {
         "required": "required",
         "grammar": f"[{_grammar(rules.grammar)}](#grammar)",

@@ -22,7 +22,8 @@ _RAW_TABLE: Final = "create table bench_raw (id bigserial primary key, body byte
 _RAW_INSERT: Final = "insert into bench_raw (body) values (decode(repeat('ab', 300), 'hex'));\n"
 _NAIVE: Final = """
 create table bench_head (scope text primary key, sequence bigint not null, hash bytea not null);
-create table bench_events (scope text, sequence bigint, body bytea not null, hash bytea not null, primary key (scope, sequence));
+create table bench_events (
+    scope text, sequence bigint, body bytea not null, hash bytea not null, primary key (scope, sequence));
 insert into bench_head values ('hot', 0, sha256(''));
 create function bench_append(p_scope text, p_body bytea) returns bigint language plpgsql as $$
 declare v_sequence bigint; v_hash bytea;

@@ -167,7 +167,9 @@ async def test_the_last_use_is_taken_once_within_one_batch(coalescer: Coalescer,
     statuses = await submit_all(coalescer, *(exercise("urn:d:1") for _ in range(10)))
     assert sorted(statuses) == [Status.ACCEPTED] * 3 + [Status.EXHAUSTED] * 7
     with psycopg.connect(fresh_database.superuser) as connection:
-        uses = connection.execute("select use_number from remit.ledger_events where use_number > 0 order by 1").fetchall()
+        uses = connection.execute(
+            "select use_number from remit.ledger_events where use_number > 0 order by 1"
+        ).fetchall()
     assert [use for (use,) in uses] == [1, 2, 3]
 
 

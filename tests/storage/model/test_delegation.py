@@ -6,8 +6,8 @@ import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
-from remit.v1 import delegation_pb2
 
+from remit.v1 import delegation_pb2
 from storage.model.actor import ActorRef
 from storage.model.canonical import MalformedCanonical
 from storage.model.delegation import DelegationVersion, delegation_core_bytes, delegation_digest, parse_delegation_core

@@ -6,8 +6,8 @@ import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
-from remit.v1 import ledger_pb2
 
+from remit.v1 import ledger_pb2
 from storage.model import events
 from storage.model.actor import ActorRef
 from storage.model.events import EVENT_CLASSES, Event, EventRecord
