@@ -55,6 +55,10 @@ class Unauthenticated(DomainError):
     """The call carries no valid credential."""
 
 
+class DeadlineExceeded(DomainError):
+    """The call took longer than it may. Whether it changed anything is told by repeating it with its idempotency key."""
+
+
 @dataclass(eq=False)
 class ResourceExhausted(_WithFacts):
     """A limit of the service is used up: {limit}.

@@ -66,6 +66,7 @@ ERROR_TABLE: Final[Mapping[type[e.DomainError], ErrorMapping]] = MappingProxyTyp
         e.ServiceUnavailable: _pamspec("service_unavailable", _G.UNAVAILABLE, True),
         e.InternalError: _pamspec("internal_error", _G.INTERNAL),
         e.Unauthenticated: ErrorMapping(None, _G.UNAUTHENTICATED, "UNAUTHENTICATED"),
+        e.DeadlineExceeded: ErrorMapping(None, _G.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", retryable=True),
         e.ResourceExhausted: ErrorMapping(None, _G.RESOURCE_EXHAUSTED, "RESOURCE_EXHAUSTED", retryable=True),
     }
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from google.protobuf.message import Message
 
-from server.domain_errors import ServiceUnavailable
+from server.domain_errors import DeadlineExceeded
 from server.interceptors.frame import Frame, Handler
 
 
@@ -22,7 +22,7 @@ def deadline(default_seconds: float, max_seconds: float) -> Callable[[Handler], 
                 async with asyncio.timeout(seconds):
                     return await handler(frame)
             except TimeoutError:
-                raise ServiceUnavailable from None
+                raise DeadlineExceeded from None
 
         return handle
 

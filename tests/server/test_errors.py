@@ -35,6 +35,7 @@ EXAMPLES: list[e.DomainError] = [
     e.ServiceUnavailable(1500),
     e.InternalError("INTEGRITY"),
     e.Unauthenticated(),
+    e.DeadlineExceeded(),
     e.ResourceExhausted("rate"),
 ]
 
@@ -98,6 +99,7 @@ def test_the_table_is_the_contract_s() -> None:
     outside = {row.reason: row.grpc_status for row in ERROR_TABLE.values() if row.code is None}
     assert outside == {
         "UNAUTHENTICATED": grpc.StatusCode.UNAUTHENTICATED,
+        "DEADLINE_EXCEEDED": grpc.StatusCode.DEADLINE_EXCEEDED,
         "RESOURCE_EXHAUSTED": grpc.StatusCode.RESOURCE_EXHAUSTED,
     }
 
