@@ -11,6 +11,7 @@ from typing import Final
 from authz.decision import ABSENT, AccessRequest, Allowed, Decision, Denied, NeedsType, Touched, decide
 from authz.delegation import Chain
 from authz.permissions import (
+    ANY,
     CREATE,
     DELEGATION_CHECK,
     INSPECT_HISTORY,
@@ -81,7 +82,8 @@ def demand_may_ask(
     if holds or check.delegated_actor_id == call.actor_id:
         return
     if not dry_run or grant is None or grant.facts.grantor_id != call.actor_id:
-        raise Refused(denials.no_rule(hides_object=True), check.object_id or None)
+        verdict = call.view.enforcer.check(call.actor_id, DELEGATION_CHECK, ANY, ANY)
+        raise Refused(denials.lacking(verdict, hides_object=True), check.object_id or None)
 
 
 def may_check(call: Call) -> bool:

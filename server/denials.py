@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from authz.decision import Denied
+from authz.policy import Verdict
 from authz.reasons import COARSE_OF, CoarseReason, ExactReason
 
 NOT_A_MEMBER: Final = Denied(CoarseReason.NO_RULE, ExactReason.NOT_A_MEMBER, hides_object=True)
@@ -12,9 +13,11 @@ ACTOR_MISMATCH: Final = Denied(CoarseReason.ACTOR_MISMATCH, ExactReason.ACTOR_MI
 CONDITIONAL_RIGHT: Final = Denied(CoarseReason.NO_RULE, ExactReason.NO_RULE)
 
 
-def no_rule(*, hides_object: bool = False) -> Denied:
-    """Returns the denial of what no rule allows."""
-    return Denied(CoarseReason.NO_RULE, ExactReason.NO_RULE, hides_object=hides_object)
+def lacking(verdict: Verdict, *, hides_object: bool = False) -> Denied:
+    """Returns the denial of what the rules do not allow; a rule that forbids it is named (P-14-02)."""
+    exact = ExactReason.EXPLICIT_DENY if verdict.explicit_deny else ExactReason.NO_RULE
+    rule_id = verdict.rule_id if verdict.explicit_deny else None
+    return Denied(COARSE_OF[exact], exact, rule_id, hides_object=hides_object)
 
 
 def unknown_grant() -> Denied:

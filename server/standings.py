@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from authz.delegation import GrantFacts, chain_remaining_uses
-from authz.permissions import DELEGATION_REVOKE
+from authz.permissions import ANY, DELEGATION_REVOKE
 from authz.policy import Enforcer
 from authz.reasons import ExactReason
 from authz.standing import ineffective_reason
@@ -67,7 +67,8 @@ def demand_visible(call: Call, grant: FoundGrant | None, delegation_id: str, *, 
             raise ObjectNotFound
         return grant
     if grant is None or not party:
-        raise Refused(denials.no_rule(hides_object=True), delegation_id)
+        verdict = call.view.enforcer.check(call.actor_id, right, ANY, ANY)
+        raise Refused(denials.lacking(verdict, hides_object=True), delegation_id)
     return grant
 
 

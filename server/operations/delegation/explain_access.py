@@ -5,7 +5,7 @@ from __future__ import annotations
 from authz.decision import Allowed, Denied, NeedsType
 from authz.delegation import Chain
 from authz.explain import ExplainedStep, explain
-from authz.permissions import ALL_ACTIONS, AUTHORITY_EXPLAIN, TRANSITION
+from authz.permissions import ALL_ACTIONS, ANY, AUTHORITY_EXPLAIN, TRANSITION
 from authz.request import AccessRequest
 from remit.v1 import delegation_pb2
 from server import denials
@@ -25,7 +25,7 @@ async def handle(call: Call, request: delegation_pb2.ExplainAccessRequest) -> de
     actor_id = request.actor_id or call.actor_id
     exact = call.holds(AUTHORITY_EXPLAIN)
     if not exact and actor_id != call.actor_id:
-        raise Refused(denials.no_rule())
+        raise Refused(denials.lacking(call.view.enforcer.check(call.actor_id, AUTHORITY_EXPLAIN, ANY, ANY)))
     asked = _asked(call, request, actor_id)
     chain, now_us = await _chain(call, request, actor_id, exact)
     explanation = explain(asked, call.view.enforcer, chain, now_us, exact=exact)
