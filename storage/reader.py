@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
@@ -13,8 +14,8 @@ Facts = TypeVar("Facts")
 class CoalescedReader(Generic[Key, Facts]):
     """Loads facts by key. `load(tenant_id, keys)` must give one answer per key, in the order of the keys.
 
-    A lone read goes alone; what arrives while `in_flight_max` statements are under way goes with the next one, at most
-    `batch_max` keys of one tenant together.
+    A lone read goes alone; what arrives while a statement of its tenant is under way goes with the next one, at most
+    `batch_max` keys together. Tenants do not wait for each other until `in_flight_max` statements are under way.
     """
 
     def __init__(
@@ -22,13 +23,13 @@ class CoalescedReader(Generic[Key, Facts]):
         load: Callable[[str, Sequence[Key]], Awaitable[Sequence[Facts]]],
         *,
         batch_max: int = 64,
-        in_flight_max: int = 2,
+        in_flight_max: int = 4,
     ) -> None:
         self._load = load
         self._batch_max = batch_max
         self._in_flight_max = in_flight_max
         self._waiting: dict[str, list[tuple[Key, asyncio.Future[Facts]]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._scheduled = False
 
     async def get(self, tenant_id: str, key: Key) -> Facts:
@@ -43,20 +44,20 @@ class CoalescedReader(Generic[Key, Facts]):
 
     def _pump(self) -> None:
         self._scheduled = False
-        while self._waiting and len(self._tasks) < self._in_flight_max:
-            tenant_id = next(iter(self._waiting))
-            waiting = self._waiting.pop(tenant_id)
+        for tenant_id in [tenant_id for tenant_id in self._waiting if tenant_id not in self._tasks]:
+            if len(self._tasks) >= self._in_flight_max:
+                return
+            waiting = [(key, answer) for key, answer in self._waiting.pop(tenant_id) if not answer.done()]
             batch, rest = waiting[: self._batch_max], waiting[self._batch_max :]
             if rest:
                 self._waiting[tenant_id] = rest
-            batch = [(key, answer) for key, answer in batch if not answer.done()]
             if batch:
                 task = asyncio.get_running_loop().create_task(self._run(tenant_id, batch))
-                self._tasks.add(task)
-                task.add_done_callback(self._finished)
+                self._tasks[tenant_id] = task
+                task.add_done_callback(partial(self._finished, tenant_id))
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+    def _finished(self, tenant_id: str, _: asyncio.Task[None]) -> None:
+        del self._tasks[tenant_id]
         if self._waiting:
             self._pump()
 
