@@ -17,9 +17,10 @@ def deadline(default_seconds: float, max_seconds: float) -> Callable[[Handler], 
     def intercept(handler: Handler) -> Handler:
         async def handle(frame: Frame) -> Message:
             remaining = frame.context.time_remaining()
-            seconds = default_seconds if remaining is None else min(remaining, max_seconds)
+            if remaining is not None and remaining <= max_seconds:
+                return await handler(frame)  # gRPC ends the call, and this task with it
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(default_seconds if remaining is None else max_seconds):
                     return await handler(frame)
             except TimeoutError:
                 raise DeadlineExceeded from None

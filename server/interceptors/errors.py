@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import traceback
+from functools import cache
 
 from google.protobuf.message import Message
 from grpc_status import rpc_status
+from prometheus_client import Counter
 
 from server.domain_errors import DomainError, InternalError, ResourceExhausted, ServiceUnavailable
 from server.errors import mapping_of, status_of
@@ -17,6 +19,11 @@ from storage.errors import DatabaseUnavailable, QueueFull, StorageError
 from storage.keystore import KeyStoreUnavailable
 
 _log = logging.getLogger(__name__)
+
+
+@cache
+def _calls(method: str, code: str) -> Counter:
+    return CALLS.labels(method, code)
 
 
 def told(error: Exception) -> DomainError:
@@ -43,10 +50,10 @@ def errors(handler: Handler) -> Handler:
             raised = caught
             error = told(caught)
         else:
-            CALLS.labels(frame.access.full_name, "OK").inc()
+            _calls(frame.access.full_name, "OK").inc()
             return response
         code = mapping_of(error).grpc_status
-        CALLS.labels(frame.access.full_name, code.name).inc()
+        _calls(frame.access.full_name, code.name).inc()
         facts = {"method": frame.access.full_name, "operation_id": frame.operation_id, "code": code.name}
         if isinstance(error, InternalError) and error.reason != "INTEGRITY":
             # The traceback names places of ours; the exception's own text may hold data and stays out.
