@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from authz.permissions import PROVENANCE_READ
+from authz.permissions import PROVENANCE_READ, REVIEW
 from authz.request import Touched
 from remit.v1 import common_pb2
 from server.call import Call
-from server.retrieval import TOMBSTONE_CONTENT, load, open_rows
+from server.retrieval import TOMBSTONE_CONTENT, Loaded, load, open_rows
 from server.versions import Plaintexts
 from server.wire.envelopes import envelope_of
 from storage.commands import EventRow
@@ -30,16 +30,44 @@ def committed(core: VersionCore, events: Sequence[EventRow], job_id: str | None 
 def answer(
     call: Call, core: VersionCore, plaintexts: Plaintexts, events: Sequence[EventRow], job_id: str | None = None
 ) -> common_pb2.MutationResult:
-    """Returns the result of a change that was just committed."""
+    """Returns the result of a change that was just committed; `plaintexts` are what the new version may show."""
     return common_pb2.MutationResult(
         object_id=core.object_id,
         version_id=core.version_id,
         sequence=core.sequence,
         scope_id=core.scope_id,
-        envelope=envelope_of(core, readable(call, core, plaintexts)),
+        envelope=envelope_of(core, readable(call, core, _echoed(call, core, plaintexts))),
         event_ids=[*(event.event_id for event in events), *call.exercise_event_ids],
         propagation_job_id=job_id or "",
         operation_id=call.operation_id,
+    )
+
+
+def _is_shown(call: Call, loaded: Loaded) -> bool:
+    match loaded.standing.verdict:
+        case "open":
+            return True
+        case "deleted":
+            # The tombstone itself holds nothing that was deleted.
+            return loaded.version.sequence == loaded.standing.sequence
+        case "retention_restricted":
+            return call.holds(REVIEW, loaded.standing.object_type, loaded.version.object_id)
+        case _:
+            return False
+
+
+def _echoed(call: Call, core: VersionCore, plaintexts: Plaintexts) -> Plaintexts:
+    """Returns what the caller sent itself, and what the version carried on where the caller may read it.
+
+    Who may change an object but not read it learns nothing by changing it.
+    """
+    if call.may_read(core.object_id, core.object_type):
+        return plaintexts
+    sent = {field.name for field, _ in call.request.ListFields()}
+    return Plaintexts(
+        plaintexts.content if "canonical_content" in sent else None,
+        plaintexts.provenance if "provenance" in sent else None,
+        plaintexts.integrity if "integrity" in sent else None,
     )
 
 
@@ -74,15 +102,13 @@ async def replay_of(call: Call, earlier: Mapping[str, Any], *more_actions: str) 
     loaded = await load(call, str(earlier["object_id"]), str(earlier["version_id"]))
     for action in more_actions:
         call.demand([Touched(str(earlier["object_id"]), loaded.standing.object_type)], action=action)
-    removed = loaded.standing.verdict != "open" and loaded.version.sequence != loaded.standing.sequence
-    withheld = removed or loaded.standing.verdict == "redacted"
-    [(core, plaintexts)] = await open_rows(call, [(loaded.version, not withheld)], loaded.heads)
+    [(core, plaintexts)] = await open_rows(call, [(loaded.version, _is_shown(call, loaded))], loaded.heads)
     return common_pb2.MutationResult(
         object_id=core.object_id,
         version_id=core.version_id,
         sequence=core.sequence,
         scope_id=core.scope_id,
-        envelope=envelope_of(core, readable(call, core, plaintexts)),
+        envelope=envelope_of(core, readable(call, core, _echoed(call, core, plaintexts))),
         event_ids=[str(event_id) for event_id in earlier["event_ids"]],
         replayed=True,
         propagation_job_id=str(earlier.get("job_id") or ""),

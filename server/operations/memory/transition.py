@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from authz.permissions import DELETE, REDACT
+from authz.permissions import DELETE, REDACT, REVIEW
 from authz.request import Touched
 from remit.v1 import memory_pb2
 from server import denials
@@ -123,8 +123,9 @@ async def _move(
     dimension: Dimension,
     event_class: type[StateTransitioned],
 ) -> memory_pb2.TransitionResponse:
-    given = loaded.standing.verdict != "redacted"
-    [(before, old)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
+    target: Any = parse_state(dimension, request.target_state)
+    is_shown = _is_shown_after(call, loaded, dimension, request.target_state)
+    [(before, old)] = await open_rows(call, [(loaded.version, is_shown)], loaded.heads)
     now_us = await call.services.clock.now_us()
     provenance, refs, contents = old.provenance, dict(before.parts), []
     # Integrity metadata covers the version it came with; the moved version is another one.
@@ -136,7 +137,6 @@ async def _move(
         parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
         refs |= parts.refs
         contents = parts.rows
-    target: Any = parse_state(dimension, request.target_state)
     core = replace(
         before,
         version_id=new_id(),
@@ -166,7 +166,18 @@ async def _move(
     )
     if outcome.status is Status.REPLAYED:
         return memory_pb2.TransitionResponse(result=await replay_of(call, outcome.detail))
-    return memory_pb2.TransitionResponse(result=answer(call, core, Plaintexts(old.content, provenance, None), events))
+    plaintexts = Plaintexts(old.content, provenance, None) if is_shown else Plaintexts()
+    return memory_pb2.TransitionResponse(result=answer(call, core, plaintexts, events))
+
+
+def _is_shown_after(call: Call, loaded: Loaded, dimension: Dimension, target: str) -> bool:
+    """Returns whether the gate gives content once the move is made."""
+    standing = loaded.standing
+    availability = target if dimension is Dimension.AVAILABILITY else standing.availability_state
+    retention = target if dimension is Dimension.RETENTION else standing.retention_state
+    if retention == "pending_deletion" and not call.holds(REVIEW, standing.object_type, loaded.version.object_id):
+        return False
+    return availability != "redacted"
 
 
 def _events(
