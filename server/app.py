@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -173,10 +173,12 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-async def serve(settings: Settings, database_dsn: str, started: Any = None) -> None:
+async def serve(
+    settings: Settings, database_dsn: str, started: Callable[[int], Any], *, supervisor_fd: int | None = None
+) -> None:
     """Serves until SIGTERM or SIGINT, then lets accepted calls finish and writes what they left.
 
-    `started(port)` is called once calls are answered.
+    `started(port)` is called once calls are answered. `supervisor_fd` is a pipe whose end means the same as SIGTERM.
     """
     async with services_of(settings, database_dsn) as services:
         registry = registry_of(services, verifier_of(settings))
@@ -193,9 +195,9 @@ async def serve(settings: Settings, database_dsn: str, started: Any = None) -> N
         await server.start()
         for name in ("", *_SERVICE_NAMES):
             await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
-        if started is not None:
-            started(port)
-        await _stop_asked()
+        asked = _stop_asked(supervisor_fd)
+        started(port)
+        await asked.wait()
         _log.info("draining")
         await health_servicer.enter_graceful_shutdown()
         await server.stop(settings.drain_seconds)
@@ -213,9 +215,16 @@ async def _start_probes(settings: Settings, servicer: Any) -> grpc.aio.Server | 
     return probes
 
 
-async def _stop_asked() -> None:
+def _stop_asked(supervisor_fd: int | None) -> asyncio.Event:
     loop = asyncio.get_running_loop()
     asked = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, asked.set)
-    await asked.wait()
+    if supervisor_fd is not None:
+
+        def supervisor_gone() -> None:
+            loop.remove_reader(supervisor_fd)
+            asked.set()
+
+        loop.add_reader(supervisor_fd, supervisor_gone)
+    return asked

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import socket
-import subprocess
 import sys
 import time
 from typing import Any
@@ -25,6 +22,7 @@ from server.cli.connection import (
     read_settings,
     told_plainly,
 )
+from server.cli.supervision import Workers, reserve_port
 from server.config import Settings
 from server.issuers import DevelopmentIssuer
 from server.logs import configure_logs
@@ -57,13 +55,16 @@ def serve(**options: Any) -> None:
 
 
 @click.command(hidden=True)
+@click.option("--ready-fd", type=int, required=True, help="Pipe to tell that calls are answered.")
+@click.option("--alive-fd", type=int, required=True, help="Pipe that closes with the supervisor.")
 @told_plainly
-def worker() -> None:
+def worker(ready_fd: int, alive_fd: int) -> None:
     """One server process of `remit serve --workers`; it takes its settings from the environment."""
     settings = read_settings()
     configure_logs(settings)
     assert settings.database_url is not None
-    uvloop.run(serve_process(settings, settings.database_url.get_secret_value()))
+    dsn = settings.database_url.get_secret_value()
+    uvloop.run(serve_process(settings, dsn, lambda _: os.write(ready_fd, b"\n"), supervisor_fd=alive_fd))
 
 
 def _refuse_exposure(settings: Settings) -> None:
@@ -125,41 +126,21 @@ def _announce(settings: Settings, port: int) -> None:
 
 
 def _supervise(settings: Settings, urls: DatabaseUrls) -> int:
-    host, _, port = settings.listen.rpartition(":")
-    reserved = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    # Held for as long as workers run: the port is this service's, also between two of them. It never listens.
-    reserved.bind((host.strip("[]"), int(port)))
-    port = str(reserved.getsockname()[1])
+    try:
+        reserved, address = reserve_port(settings.listen)
+    except OSError as error:
+        raise click.ClickException(f"can't listen on {settings.listen}: {error.strerror}") from None
     environment = os.environ | {
         name: str(value)
         for name, value in {
             "REMIT_DATABASE_URL": urls.server,
             "REMIT_DATA_DIR": settings.data_dir,
-            "REMIT_LISTEN": f"{host}:{port}",
+            "REMIT_LISTEN": address,
             "REMIT_REFLECTION": settings.reflection,
             "REMIT_WORKERS": 1,
             "REMIT_ALLOW_INSECURE_LISTEN": settings.allow_insecure_listen,
         }.items()
     }
-    stopping = False
-
-    def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
-        for child in children:
-            child.terminate()
-
-    command = [sys.executable, "-m", "server", "worker"]
-    children = [subprocess.Popen(command, env=environment) for _ in range(settings.workers)]
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    _announce(settings, int(port))
-    while not stopping:
-        time.sleep(0.2)
-        for index, child in enumerate(children):
-            if child.poll() is not None and not stopping:
-                click.echo(f"worker {child.pid} ended with {child.returncode}; starting another", err=True)
-                time.sleep(0.5)
-                children[index] = subprocess.Popen(command, env=environment)
-    return max(abs(child.wait()) for child in children)
+    with reserved:
+        port = int(address.rpartition(":")[2])
+        return Workers(settings.workers, environment).run(lambda: _announce(settings, port))
