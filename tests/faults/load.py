@@ -128,7 +128,8 @@ class Writer(threading.Thread):
             try:
                 attempt.answer = method(request)
             except Refusal as refusal:
-                assert refusal.code in FAULT_CODES, (kind, refusal)
+                if refusal.code not in FAULT_CODES:
+                    raise
                 attempt.refusals.append(refusal.code)
                 self.ended.wait(_PAUSE_SECONDS)
             if attempt.answer is not None or not keyed or self.ended.is_set():

@@ -15,7 +15,6 @@ from storage import migrate
 from storage.embedded import EmbeddedPostgres, EmbeddedServer
 from tests.conftest import DatabaseDsns, dsns, reachable_folder
 
-
 # Started from a process of its own: changing the user takes a fork, which a process that speaks gRPC does not survive.
 _START = """
 import os, pathlib, sys
