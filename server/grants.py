@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from authz.delegation import GrantFacts
 from server.call import Exercise
@@ -10,25 +12,52 @@ from storage.delegations import GrantChain, StoredGrant
 from storage.encryption import DeploymentKeys, IntegrityViolation
 from storage.model.delegation import DelegationVersion, parse_delegation_core
 
+_MEMO_CORE_BYTES_MAX: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Authentic:
+    """A version that is what the service wrote, with its restrictions as the evaluator asks them."""
+
+    version: DelegationVersion
+    operations: frozenset[str]
+    object_types: frozenset[str] | None
+    object_ids: frozenset[str] | None
+
 
 @lru_cache(maxsize=4096)
-def _parsed(core: bytes) -> DelegationVersion:
-    return parse_delegation_core(core)
+def _authentic(
+    keys: DeploymentKeys, tenant_id: str, scope_id: str, delegation_id: str, core: bytes, mac: bytes, mac_key_id: str
+) -> _Authentic:
+    # Versions never change, and every byte that is judged here is part of the memo's key.
+    keys.verify_mac(core, mac, key_id=mac_key_id, place=f"delegation:{delegation_id}")
+    version = parse_delegation_core(core)
+    if (version.tenant_id, version.scope_id, version.delegation_id) != (tenant_id, scope_id, delegation_id):
+        raise IntegrityViolation(f"delegation:{delegation_id}", "MOVED")
+    types, ids = version.granted_object_types, version.granted_object_ids
+    return _Authentic(
+        version,
+        frozenset(version.granted_operations),
+        None if types is None else frozenset(types),
+        None if ids is None else frozenset(ids),
+    )
+
+
+def _read(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> _Authentic:
+    # Long lists are read anew each time, so that the memo's size is bounded in bytes as well.
+    authentic = _authentic if len(stored.core) <= _MEMO_CORE_BYTES_MAX else _authentic.__wrapped__
+    return authentic(keys, tenant_id, stored.scope_id, stored.delegation_id, stored.core, stored.mac, stored.mac_key_id)
 
 
 def grant_version(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> DelegationVersion:
     """Returns the version a stored grant holds; raises IntegrityViolation when it is not what the service wrote."""
-    keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=f"delegation:{stored.delegation_id}")
-    version = _parsed(stored.core)
-    home = (version.tenant_id, version.scope_id, version.delegation_id)
-    if home != (tenant_id, stored.scope_id, stored.delegation_id):
-        raise IntegrityViolation(f"delegation:{stored.delegation_id}", "MOVED")
-    return version
+    return _read(keys, tenant_id, stored).version
 
 
 def grant_facts(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> GrantFacts:
     """Returns the facts of a grant at its current version; raises IntegrityViolation."""
-    version = grant_version(keys, tenant_id, stored)
+    authentic = _read(keys, tenant_id, stored)
+    version = authentic.version
     columns = (
         stored.version_id,
         stored.sequence,
@@ -53,7 +82,6 @@ def grant_facts(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> Gr
     )
     if columns != written:
         raise IntegrityViolation(f"delegation:{stored.delegation_id}", "COLUMNS")
-    types, ids = version.granted_object_types, version.granted_object_ids
     return GrantFacts(
         delegation_id=stored.delegation_id,
         version_id=stored.version_id,
@@ -62,9 +90,9 @@ def grant_facts(keys: DeploymentKeys, tenant_id: str, stored: StoredGrant) -> Gr
         target_scope_id=stored.target_scope_id,
         grantor_id=stored.grantor_id,
         delegate_id=stored.delegate_id,
-        operations=frozenset(version.granted_operations),
-        object_types=None if types is None else frozenset(types),
-        object_ids=None if ids is None else frozenset(ids),
+        operations=authentic.operations,
+        object_types=authentic.object_types,
+        object_ids=authentic.object_ids,
         not_before_us=stored.not_before_us,
         not_after_us=stored.not_after_us,
         revoked=stored.revoked,

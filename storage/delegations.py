@@ -49,23 +49,28 @@ _GRANT_COLUMNS: Final = (
     "d.revoked, d.usage_limit, d.uses, d.granted_sequence, v.core, v.mac, v.mac_key_id"
 )
 _CHAIN_COLUMN: Final = 8
-_CURRENT: Final = (
-    "join remit.delegation_versions v on v.tenant_id = d.tenant_id and v.scope_id = d.scope_id "
-    "and v.delegation_id = d.delegation_id and v.sequence = d.sequence"
-)
+# Each step is one look-up by a whole key: `limit 1` keeps the planner, which knows nothing of fresh tables, from joining
+# a workspace's grants with each other instead (measured: 80 ms for 0.3 at 1,000 grants and 10 keys).
+_CURRENT: Final = """
+ cross join lateral (
+    select l.core, l.mac, l.mac_key_id from remit.delegation_versions l
+     where l.tenant_id = d.tenant_id and l.scope_id = d.scope_id and l.delegation_id = d.delegation_id
+       and l.sequence = d.sequence limit 1) v"""
 _CHAINS: Final = f"""
 select k.ix, {MICROSECONDS.format("t.now")}, {_GRANT_COLUMNS}
   from rows from (unnest(%b::text[]), unnest(%b::text[])) with ordinality k(scope_id, delegation_id, ix)
  cross join (select remit.clock() as now) t
  cross join lateral (
-    select l.scope_id, l.chain from remit.delegations l
-     where l.tenant_id = %s and l.scope_id = k.scope_id and l.delegation_id = k.delegation_id
+    (select l.scope_id, l.chain from remit.delegations l
+      where l.tenant_id = %s and l.scope_id = k.scope_id and l.delegation_id = k.delegation_id limit 1)
     union all
-    select l.scope_id, l.chain from remit.delegations l
-     where l.tenant_id = %s and l.target_scope_id = k.scope_id and l.delegation_id = k.delegation_id) leaf
+    (select l.scope_id, l.chain from remit.delegations l
+      where l.tenant_id = %s and l.target_scope_id = k.scope_id and l.delegation_id = k.delegation_id limit 1)) leaf
  cross join lateral unnest(leaf.chain) with ordinality c(delegation_id, depth)
-  join remit.delegations d on d.tenant_id = %s and d.scope_id = leaf.scope_id and d.delegation_id = c.delegation_id
-  {_CURRENT}
+ cross join lateral (
+    select l.* from remit.delegations l
+     where l.tenant_id = %s and l.scope_id = leaf.scope_id and l.delegation_id = c.delegation_id limit 1) d
+{_CURRENT}
  order by k.ix, c.depth"""
 
 
@@ -116,13 +121,18 @@ class GrantFilter:
     after: tuple[int, str] = (0, "")
 
 
-_LIST: Final = f"""
-select {_GRANT_COLUMNS} from remit.delegations d {_CURRENT}
- where d.tenant_id = %(tenant)s and (d.scope_id || '' = %(scope)s or d.target_scope_id = %(scope)s)
+_LISTED: Final = """
    and (%(grantor)s::text is null or d.grantor_id = %(grantor)s)
    and (%(delegate)s::text is null or d.delegate_id = %(delegate)s)
    and (%(party)s::text is null or d.delegate_id = %(party)s or d.grantor_id = %(party)s)
    and (d.granted_sequence, d.delegation_id) > (%(sequence)s, %(after)s)
+ order by d.granted_sequence, d.delegation_id limit %(limit)s"""
+_LIST: Final = f"""
+select {_GRANT_COLUMNS} from (
+    (select d.* from remit.delegations d where d.tenant_id = %(tenant)s and d.scope_id collate "C" = %(scope)s {_LISTED})
+    union all
+    (select d.* from remit.delegations d where d.tenant_id = %(tenant)s and d.target_scope_id = %(scope)s {_LISTED})) d
+{_CURRENT}
  order by d.granted_sequence, d.delegation_id limit %(limit)s"""
 
 
@@ -146,19 +156,22 @@ async def list_grants(database: Database, tenant_id: str, wanted: GrantFilter, l
 
 
 _BELOW: Final = f"""
-with recursive below(delegation_id) as (
-    select %(root)s::text
+with recursive below(delegation_id, depth) as (
+    select l.delegation_id, cardinality(l.chain) from remit.delegations l
+     where l.tenant_id = %(tenant)s and l.scope_id = %(scope)s and l.delegation_id = %(root)s
     union
-    select d.delegation_id from remit.delegations d join below b on d.parent_delegation_id = b.delegation_id
+    select d.delegation_id, b.depth + 1 from below b
+      join remit.delegations d on d.parent_delegation_id = b.delegation_id
      where d.tenant_id = %(tenant)s and d.scope_id = %(scope)s),
-found as (
-    select {_GRANT_COLUMNS} from below b
-      join remit.delegations d on d.tenant_id = %(tenant)s and d.scope_id = %(scope)s
-       and d.delegation_id = b.delegation_id
-      {_CURRENT})
-select (select count(*) from found), {MICROSECONDS.format("remit.clock()")}, f.* from found f
- where (cardinality(f.chain), f.delegation_id) > (%(depth)s, %(after)s)
- order by cardinality(f.chain), f.delegation_id limit %(limit)s"""
+page as (
+    select b.delegation_id, b.depth from below b where (b.depth, b.delegation_id) > (%(depth)s, %(after)s)
+     order by b.depth, b.delegation_id limit %(limit)s)
+select (select count(*) from below), {MICROSECONDS.format("remit.clock()")}, {_GRANT_COLUMNS} from page p
+ cross join lateral (
+    select l.* from remit.delegations l
+     where l.tenant_id = %(tenant)s and l.scope_id = %(scope)s and l.delegation_id = p.delegation_id limit 1) d
+{_CURRENT}
+ order by p.depth, d.delegation_id"""
 
 
 async def list_below(
