@@ -6,11 +6,10 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import grpc
-import psycopg
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
@@ -19,6 +18,7 @@ from tests.cluster import ADMIN, Cluster, Workspace, running_cluster
 from tests.conftest import DatabaseDsns
 from tests.faults.account import check_account
 from tests.faults.load import Load, grant_to_delegate
+from tests.faults.stalling import stalled_head, waiting_appends
 from tests.faults.waiting import until
 
 CloneDatabase = Callable[[], AbstractContextManager[DatabaseDsns]]
@@ -38,24 +38,6 @@ def health_of(address: str) -> int | None:
             return int(health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10).status)
         except grpc.RpcError:
             return None
-
-
-@contextmanager
-def stalled_head(cluster: Cluster, workspace: Workspace) -> Iterator[None]:
-    """Holds the workspace's ledger head, so that appends that were sent cannot commit."""
-    with psycopg.connect(cluster.database.superuser) as connection:
-        connection.execute("select from remit.ledger_heads where scope_id = %s for update", (workspace.scope_id,))
-        yield
-
-
-def waiting_appends(cluster: Cluster) -> int:
-    """How many statements wait for a lock."""
-    with cluster.superuser() as connection:
-        row = connection.execute(
-            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-        ).fetchone()
-    assert row is not None
-    return int(row[0])
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ _GIVE_UP_SECONDS = 90.0
 _POLL_SECONDS = 0.02
 
 
-def until(condition: Callable[[], T], what: str, give_up_seconds: float = _GIVE_UP_SECONDS) -> T:
+def until(condition: Callable[[], T], what: str, *, poll_seconds: float = _POLL_SECONDS) -> T:
     """Returns the condition's first true value; fails naming `what` when there is none within the bound."""
-    give_up_at = time.monotonic() + give_up_seconds
+    give_up_at = time.monotonic() + _GIVE_UP_SECONDS
     pause = threading.Event()
     while not (found := condition()):
         assert time.monotonic() < give_up_at, f"waited in vain: {what}"
-        pause.wait(_POLL_SECONDS)
+        pause.wait(poll_seconds)
     return found
