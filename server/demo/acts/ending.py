@@ -25,8 +25,8 @@ async def revoke_amid_work(play: Play) -> None:
         "grant, made from hers, ends with it. In the ledger no use stands after the revocation.",
     )
     grants = {grant.name: grant for grant in account.grants}
-    grant = grants.get("G2")
-    if grant is not None:
+    grant, below = grants.get("G2"), grants.get("G4")
+    if grant is not None and below is not None:
         reads, revoked = await _read_until_refused(play, grant)
         kim, vera, what = play.player(KIM), play.player(VERA), "reads order after order, until refused"
         keep = partial(account.keep, scope_id=play.scope_id)
@@ -35,7 +35,7 @@ async def revoke_amid_work(play: Play) -> None:
         keep(kim, what, _READ, answers=reads[-1:], expected=[_INEFFECTIVE], grant=grant)
         await _check_order(play, grant)
         lus_object_id = play.passed_on_order.object_id
-        await play.read(LU, f"reads {lus_object_id}", lus_object_id, _INEFFECTIVE, grant=grants["G4"])
+        await play.read(LU, f"reads {lus_object_id}", lus_object_id, _INEFFECTIVE, grant=below)
         await play.grant(
             KIM, LU, "-", "passes on once more", ("read",), _INEFFECTIVE, object_types=("entity",), parent=grant
         )

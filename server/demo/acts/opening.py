@@ -80,6 +80,6 @@ async def load_input(play: Play) -> None:
         [create_request(play.scope_id, record) for record in again],
         [DONE],
     )
-    replayed = sum(bool(answer.response["result"].get("replayed")) for answer in repeated)
+    replayed = sum(bool(answer.response.get("result", {}).get("replayed")) for answer in repeated)
     account.check("records sent again that changed nothing", len(again), replayed)
     account.end()
