@@ -54,6 +54,7 @@ def issued(clone_database: Callable[[], AbstractContextManager[DatabaseDsns]]) -
         "REMIT_METRICS_LISTEN": f"127.0.0.1:{port}",
         "REMIT_LOG_LEVEL": "DEBUG",
         "REMIT_LOG_FORMAT": "json",
+        "TZ": "America/Los_Angeles",
     }
     with running_cluster(clone_database, **settings) as cluster:
         yield IssuedCluster(cluster, issuer, other, port)
