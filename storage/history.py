@@ -9,9 +9,9 @@ from typing import Any, Final
 from storage.database import Database
 from storage.ledger import (
     EVENT_OBJECT,
+    EVENT_ROW,
     LINKED_COLUMNS,
     LINKED_WIDTH,
-    PREDECESSOR,
     LinkedEvent,
     add_object_authority,
     linked_event,
@@ -87,25 +87,23 @@ select {head}, v.row_count, v.at, v.kind, v.entry_object_id, v.number, v.given, 
           from (
             select * from (
                 (select e.sequence as at, 0 as kind, ''::text as object_id, 0::bigint as number, false as given
-                   from remit.ledger_events e
-                   {event_object}
-                  where e.tenant_id = h.tenant_id and e.scope_id = h.scope_id{event_conditions}
+                   from remit.ledger_events e{event_object}
+                  where e.tenant_id = {tenant} and e.scope_id = {scope}{event_conditions}
                   order by e.sequence limit {limit})
                 union all
                 (select v.ledger_sequence, 1, v.object_id, v.sequence,
                         (g.verdict = 'open' or g.verdict = 'retention_restricted' and {review})
                             and v.availability_state not in ('redacted', 'deleted')
                    from remit.memory_versions v
-                   join remit.retrieval_gate g
-                     on g.tenant_id = v.tenant_id and g.scope_id = v.scope_id and g.object_id = v.object_id
-                  where v.tenant_id = h.tenant_id and v.scope_id = h.scope_id{version_conditions}
+                  cross join lateral (
+                     select g.verdict from remit.retrieval_gate g
+                      where g.tenant_id = {tenant} and g.scope_id = {scope} and g.object_id = v.object_id limit 1) g
+                  where v.tenant_id = {tenant} and {scope_column} = {scope}{version_conditions}
                   order by v.ledger_sequence, v.object_id collate "C", v.sequence limit {limit})
             ) k order by {order} limit {limit}) k) k
-      left join remit.memory_versions v on k.kind = 1 and v.tenant_id = h.tenant_id and v.scope_id = h.scope_id
-            and v.object_id = k.object_id and v.sequence = k.number) v on true
-  left join remit.ledger_events e on v.kind = 0 and e.tenant_id = h.tenant_id and e.scope_id = h.scope_id
-        and e.sequence = v.at
-  {predecessor}{part_joins}
+      left join lateral (
+        select * from remit.memory_versions x where k.kind = 1 and x.tenant_id = {tenant} and x.scope_id = {scope}
+           and x.object_id = k.object_id and x.sequence = k.number limit 1) v on true) v on true{event_row}{part_joins}
  where h.tenant_id = {tenant} and h.scope_id = {scope}) page
  where bytes_before < {bytes_max}
  order by position"""
@@ -132,8 +130,11 @@ async def list_history(database: Database, tenant_id: str, query: HistoryQuery) 
         event_conditions=events.sql,
         version_conditions=versions.sql,
         review=versions.covers(query.review, "v.object_type", "v.object_id"),
-        predecessor=PREDECESSOR,
-        limit=events.bind(query.limit + 1, "bigint"),
+        event_row=EVENT_ROW.format("case when v.kind = 0 then v.at end"),
+        # The index of listings has this collation, the primary key the database's.
+        scope_column="v.scope_id" if query.object_id is not None else 'v.scope_id collate "C"',
+        # A number the planner knows, so that it reads no more than a page.
+        limit=query.limit + 1,
         tenant=events.bind(tenant_id, "text"),
         scope=events.bind(query.scope_id, "text"),
         bytes_max=events.bind(query.bytes_max, "bigint"),

@@ -19,12 +19,11 @@ EVENT_COLUMNS: Final = (
 )
 EVENT_WIDTH: Final = 13
 # An event's row with the head's random id and the chain hash before it.
-LINKED_COLUMNS: Final = f"h.ledger_id, b.chain_hash, {EVENT_COLUMNS}"
-LINKED_WIDTH: Final = EVENT_WIDTH + 2
-PREDECESSOR: Final = (
-    "left join remit.ledger_events b on b.tenant_id = e.tenant_id and b.scope_id = e.scope_id "
-    "and b.sequence = e.sequence - 1"
+LINKED_COLUMNS: Final = (
+    "h.ledger_id, (select b.chain_hash from remit.ledger_events b where b.tenant_id = h.tenant_id "
+    f"and b.scope_id = h.scope_id and b.sequence = e.sequence - 1), {EVENT_COLUMNS}"
 )
+LINKED_WIDTH: Final = EVENT_WIDTH + 2
 _HEAD_WIDTH: Final = 6
 
 
@@ -101,10 +100,15 @@ def add_object_authority(where: Conditions, authority: Sequence[RowFilter]) -> N
     where.admitted(authority, "o.object_type", "e.object_id")
 
 
-EVENT_OBJECT: Final = (
-    "left join remit.memory_objects o on o.tenant_id = e.tenant_id and o.scope_id = e.scope_id "
-    "and o.object_id = e.object_id"
-)
+# As in storage.objects: a lateral subquery with a limit can only be looked up by key.
+EVENT_OBJECT: Final = """
+          left join lateral (
+            select o.object_type from remit.memory_objects o
+             where o.tenant_id = e.tenant_id and o.scope_id = e.scope_id and o.object_id = e.object_id limit 1) o on true"""
+EVENT_ROW: Final = """
+  left join lateral (
+    select * from remit.ledger_events e
+     where e.tenant_id = h.tenant_id and e.scope_id = h.scope_id and e.sequence = {0} limit 1) e on true"""
 _LIST: Final = """
 select * from (
 select {head}, k.row_count, {linked}, k.sequence as position,
@@ -115,12 +119,9 @@ select {head}, k.row_count, {linked}, k.sequence as position,
   left join lateral (
     select e.sequence, count(*) over () as row_count
       from (
-        select e.sequence from remit.ledger_events e
-          {event_object}
-         where e.tenant_id = h.tenant_id and e.scope_id = h.scope_id{conditions}
-         order by e.sequence limit {limit}) e) k on true
-  left join remit.ledger_events e on e.tenant_id = h.tenant_id and e.scope_id = h.scope_id and e.sequence = k.sequence
-  {predecessor}
+        select e.sequence from remit.ledger_events e{event_object}
+         where e.tenant_id = {tenant} and e.scope_id = {scope}{conditions}
+         order by e.sequence limit {limit}) e) k on true{event_row}
  where h.tenant_id = {tenant} and h.scope_id = {scope}) page
  where bytes_before < {bytes_max}
  order by position"""
@@ -152,9 +153,10 @@ async def list_events(database: Database, tenant_id: str, query: EventQuery) -> 
         head=HEAD_COLUMNS,
         linked=LINKED_COLUMNS,
         event_object=EVENT_OBJECT if query.authority else "",
-        predecessor=PREDECESSOR,
+        event_row=EVENT_ROW.format("k.sequence"),
         conditions=where.sql,
-        limit=where.bind(query.limit + 1, "bigint"),
+        # A number the planner knows, so that it reads no more than a page.
+        limit=query.limit + 1,
         tenant=where.bind(tenant_id, "text"),
         scope=where.bind(query.scope_id, "text"),
         bytes_max=where.bind(query.bytes_max, "bigint"),
@@ -172,7 +174,6 @@ select {HEAD_COLUMNS}, {LINKED_COLUMNS}
   from remit.ledger_heads h
  cross join (select remit.clock() as now) t
   left join remit.ledger_events e on e.tenant_id = h.tenant_id and e.scope_id = h.scope_id and e.event_id = %s
-  {PREDECESSOR}
  where h.tenant_id = %s and h.scope_id = %s"""
 
 

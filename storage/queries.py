@@ -140,10 +140,12 @@ def key_of(order: Order, version: StoredVersion) -> tuple[int | str, ...]:
 # Ids are compared byte for byte, whatever the database's collation is.
 _TIES: Final = 'v.object_id collate "C", v.version_id collate "C"'
 PARTS: Final = ", ".join(PART_COLUMNS.format(alias) for alias in "cpi")
+# As in storage.objects: a lateral subquery with a limit can only be looked up by key.
 PART_JOINS: Final = "".join(
     f"""
-  left join remit.memory_contents {alias} on v.given and {alias}.tenant_id = v.tenant_id
-        and {alias}.scope_id = v.scope_id and {alias}.object_id = v.object_id and {alias}.content_id = v.{column}"""
+  left join lateral (
+    select * from remit.memory_contents x where v.given and x.tenant_id = v.tenant_id and x.scope_id = v.scope_id
+       and x.object_id = v.object_id and x.content_id = v.{column} limit 1) {alias} on true"""
     for alias, column in (("c", "content_id"), ("p", "provenance_content_id"), ("i", "integrity_content_id"))
 )
 ROW_BYTES: Final = "octet_length(v.core) + " + " + ".join(
@@ -152,27 +154,44 @@ ROW_BYTES: Final = "octet_length(v.core) + " + " + ".join(
 _HEAD_WIDTH: Final = 6
 _VERSION_START: Final = _HEAD_WIDTH + 2
 
-# The rows are chosen and cut first; only then are their parts fetched, and no more of them than a page may hold.
+# From the inside: keys in order, from an index where there is one; the gate on each, until the page is full; then the
+# rows and their parts, and no more of them than a page may hold.
 _STATEMENT: Final = """
 select * from (
-select {head}, v.row_count, v.given, {version}, {parts}, v.position,
-       coalesce(sum({row_bytes}) over (order by v.position rows between unbounded preceding and 1 preceding), 0)
+select {head}, k.row_count, v.given, {version}, {parts}, k.position,
+       coalesce(sum({row_bytes}) over (order by k.position rows between unbounded preceding and 1 preceding), 0)
            as bytes_before
   from remit.ledger_heads h
  cross join (select remit.clock() as now) t
   left join lateral (
-    select v.*, count(*) over () as row_count, row_number() over (order by {order}) as position
+    select v.object_id, v.sequence, v.given, count(*) over () as row_count,
+           row_number() over (order by {order}) as position
       from (
         select v.*, g.verdict in ('open', 'retention_restricted')
                     and v.availability_state not in ('redacted', 'deleted') as given
-          from remit.memory_versions v
-          join remit.retrieval_gate g
-            on g.tenant_id = v.tenant_id and g.scope_id = v.scope_id and g.object_id = v.object_id
-         where v.tenant_id = h.tenant_id and v.scope_id = h.scope_id{conditions}
-         order by {order} limit {limit}) v) v on true{part_joins}
+          from (
+            select v.object_id, v.object_type, v.sequence, v.version_id, v.ledger_sequence, v.committed_at,
+                   v.availability_state, v.retention_state
+              from remit.memory_versions v
+             where v.tenant_id = {tenant} and {scope_column} = {scope}{conditions}
+             order by {order}) v
+         cross join lateral (
+            select g.sequence, g.verdict from remit.retrieval_gate g
+             where g.tenant_id = {tenant} and g.scope_id = {scope} and g.object_id = v.object_id limit 1) g
+         where {is_latest}{gate}
+         order by {order} limit {limit}) v) k on true
+  left join lateral (
+    select x.*, k.given from remit.memory_versions x
+     where x.tenant_id = {tenant} and x.scope_id = {scope} and x.object_id = k.object_id and x.sequence = k.sequence
+     limit 1) v on true{part_joins}
  where h.tenant_id = {tenant} and h.scope_id = {scope}) page
  where bytes_before < {bytes_max}
  order by position"""
+_IS_CURRENT: Final = "v.sequence = g.sequence"
+_IS_LATEST_AT: Final = """(
+            select n.ledger_sequence from remit.memory_versions n
+             where n.tenant_id = {tenant} and n.scope_id = {scope} and n.object_id = v.object_id
+               and n.sequence = v.sequence + 1) <= {pin} is not true"""
 
 
 async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) -> QueryPage:
@@ -181,28 +200,34 @@ async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) 
     Raises DatabaseUnavailable, StatementTimeout.
     """
     where = Conditions()
-    _add_version(where, query)
-    _add_gate(where, query)
-    where.one_of("v.object_type", query.object_types)
-    where.one_of("v.provenance_id", query.provenance_ids)
-    for condition in query.conditions:
-        _add_field(where, condition)
+    tenant, scope = where.bind(tenant_id, "text"), where.bind(query.scope_id, "text")
+    is_latest = _IS_CURRENT
+    if query.pinned_sequence is not None:
+        pin = where.bind(query.pinned_sequence, "bigint")
+        where.add(f"v.ledger_sequence <= {pin}")
+        is_latest = _IS_LATEST_AT.format(tenant=tenant, scope=scope, pin=pin)
+    _add_fields(where, query)
     where.admitted(query.authority, "v.object_type", "v.object_id")
     if query.last_key:
         _add_keyset(where, query.order, query.last_key)
     column, descends = query.order.value
-    first = "" if column == "v.object_id" else f"{column}{' desc' if descends else ''}, "
+    by_object = column == "v.object_id"
     statement = _STATEMENT.format(
         head=HEAD_COLUMNS,
         version=VERSION_COLUMNS,
         parts=PARTS,
         part_joins=PART_JOINS,
         row_bytes=ROW_BYTES,
-        order=first + _TIES,
+        order=_TIES if by_object else f"{column}{' desc' if descends else ''}, {_TIES}",
+        # The index of listings has this collation, the primary key the database's.
+        scope_column="v.scope_id" if by_object else 'v.scope_id collate "C"',
         conditions=where.sql,
-        limit=where.bind(query.limit + 1, "bigint"),
-        tenant=where.bind(tenant_id, "text"),
-        scope=where.bind(query.scope_id, "text"),
+        is_latest=is_latest,
+        gate=_gate(where, query),
+        # A number the planner knows, so that it reads no more than a page.
+        limit=query.limit + 1,
+        tenant=tenant,
+        scope=scope,
         bytes_max=where.bind(query.bytes_max, "bigint"),
     )
     rows = await database.tenant_rows(tenant_id, statement, where.params)
@@ -221,32 +246,28 @@ def _page(rows: Sequence[Sequence[Any]], limit: int) -> QueryPage:
     return QueryPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
 
 
-def _add_version(where: Conditions, query: ObjectQuery) -> None:
-    if query.pinned_sequence is None:
-        where.add("v.sequence = g.sequence")
-        return
-    pin = where.bind(query.pinned_sequence, "bigint")
-    where.add(f"v.ledger_sequence <= {pin}")
-    where.add(
-        "not exists (select from remit.memory_versions n where n.tenant_id = v.tenant_id and n.scope_id = v.scope_id "
-        f"and n.object_id = v.object_id and n.sequence = v.sequence + 1 and n.ledger_sequence <= {pin})"
-    )
-
-
-def _add_gate(where: Conditions, query: ObjectQuery) -> None:
+def _add_fields(where: Conditions, query: ObjectQuery) -> None:
     where.one_of("v.lifecycle_state", query.lifecycle_states)
     where.one_of("v.availability_state", query.availability_states)
     where.one_of("v.retention_state", query.retention_states)
     where.one_of("v.validation_state", query.validation_states)
+    where.one_of("v.object_type", query.object_types)
+    where.one_of("v.provenance_id", query.provenance_ids)
+    for condition in query.conditions:
+        _add_field(where, condition)
+
+
+def _gate(where: Conditions, query: ObjectQuery) -> str:
+    """Returns the gate's conditions on a row, by its object's verdict of now."""
     pending = "false"
     if query.pending_deletion is not None:
         pending = where.covers(query.pending_deletion, "v.object_type", "v.object_id")
     # A row that was found as available is not given once its object is removed; a verdict unknown here gives nothing.
-    where.add(
-        "case g.verdict when 'open' then true when 'deleted' then v.availability_state = 'deleted' "
+    return (
+        "\n   and case g.verdict when 'open' then true when 'deleted' then v.availability_state = 'deleted' "
         f"when 'redacted' then v.availability_state = 'redacted' when 'retention_restricted' then {pending} end"
+        f"\n   and (v.retention_state <> 'pending_deletion' or {pending})"
     )
-    where.add(f"(v.retention_state <> 'pending_deletion' or {pending})")
 
 
 def _add_field(where: Conditions, condition: FieldCondition) -> None:

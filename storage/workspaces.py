@@ -118,8 +118,8 @@ async def visible_scopes(database: Database, tenant_id: str, actor_id: str, limi
 
 
 _PARTY: Final = """
-select exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id || '' = %s and d.delegate_id = %s)
-    or exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id || '' = %s and d.grantor_id = %s)
+select exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id collate "C" = %s and d.delegate_id = %s)
+    or exists (select from remit.delegations d where d.tenant_id = %s and d.scope_id collate "C" = %s and d.grantor_id = %s)
     or exists (select from remit.delegations d where d.tenant_id = %s and d.target_scope_id = %s and d.delegate_id = %s)
     or exists (select from remit.delegations d where d.tenant_id = %s and d.target_scope_id = %s and d.grantor_id = %s)"""
 

@@ -1,9 +1,10 @@
 -- Tables of the spine. Run as remit_owner. Every primary key starts with tenant_id, then scope_id, so that one
 -- workspace's rows live together and the schema can be distributed by tenant.
 --
--- Indexes for listing are on (scope_id || ''), which only a listing asks for. On a table without statistics the planner
+-- Indexes for listing are on scope_id collate "C", which only a listing asks for. On a table without statistics the planner
 -- takes every prefix (tenant_id, scope_id) for one row and would as soon look an object up in the index of a listing,
--- reading the whole workspace (measured: 125 ms for 0.1).
+-- reading the whole workspace (measured: 125 ms for 0.1). A collation keeps the indexes apart and, unlike an expression,
+-- is still an index condition under row-level security (measured, 200,000 versions: 25 ms for 1,200).
 
 create table remit.tenants (
     tenant_id  text primary key check (tenant_id ~ '^[a-z0-9-]{1,63}$'),
@@ -112,9 +113,9 @@ create table remit.delegations (
     check (not_before <= not_after),
     constraint delegations_within_limit check (uses >= 0 and (usage_limit is null or uses <= usage_limit))
 ) with (fillfactor = 70);
-create index delegations_delegate on remit.delegations (tenant_id, (scope_id || ''), delegate_id, granted_sequence);
-create index delegations_grantor on remit.delegations (tenant_id, (scope_id || ''), grantor_id, granted_sequence);
-create index delegations_listed on remit.delegations (tenant_id, (scope_id || ''), granted_sequence);
+create index delegations_delegate on remit.delegations (tenant_id, scope_id collate "C", delegate_id, granted_sequence);
+create index delegations_grantor on remit.delegations (tenant_id, scope_id collate "C", grantor_id, granted_sequence);
+create index delegations_listed on remit.delegations (tenant_id, scope_id collate "C", granted_sequence);
 create index delegations_target on remit.delegations (tenant_id, target_scope_id, delegate_id)
     where target_scope_id is not null;
 create index delegations_parent on remit.delegations (tenant_id, scope_id, parent_delegation_id)
@@ -134,10 +135,11 @@ create table remit.delegation_versions (
 );
 
 -- One row per object: identity and the pointer to its current version.
+-- Listings compare object ids byte for byte.
 create table remit.memory_objects (
     tenant_id   text not null,
     scope_id    text not null,
-    object_id   text not null,
+    object_id   text collate "C" not null,
     object_type text not null,
     version_id  text not null,
     sequence    bigint not null check (sequence >= 1),
@@ -150,7 +152,7 @@ create table remit.memory_objects (
 create table remit.memory_versions (
     tenant_id             text not null,
     scope_id              text not null,
-    object_id             text not null,
+    object_id             text collate "C" not null,
     sequence              bigint not null check (sequence >= 1),
     version_id            text not null,
     ledger_sequence       bigint not null,
@@ -181,14 +183,14 @@ create table remit.memory_versions (
     mac_key_id            text not null,
     primary key (tenant_id, scope_id, object_id, sequence)
 );
-create index memory_versions_ledger on remit.memory_versions (tenant_id, (scope_id || ''), ledger_sequence);
+create index memory_versions_ledger on remit.memory_versions (tenant_id, scope_id collate "C", ledger_sequence);
 
 -- One row per distinct encrypted part. The only table of memory from which rows are ever deleted, and only by the
 -- commit function.
 create table remit.memory_contents (
     tenant_id  text not null,
     scope_id   text not null,
-    object_id  text not null,
+    object_id  text collate "C" not null,
     content_id uuid not null,
     part       text not null check (part in ('content', 'provenance', 'integrity')),
     key_page   uuid not null,
