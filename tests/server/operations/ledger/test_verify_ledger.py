@@ -39,6 +39,8 @@ def _busy(workspace: Workspace) -> None:
         workspace.read(made.object_id, workspace.cluster.client("actor:reader"))
     delegation_id = grant(workspace, "actor:delegate", "query", usage_limit=5)
     query_ids(workspace, workspace.cluster.client("actor:delegate"), delegation_id=delegation_id)
+    while not workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_PROPAGATION_JOB_CLOSED]):
+        pass  # the deletion erases what it hid, and says so
 
 
 @pytest.mark.req("P-7.7-03", "P-7.7-09")
