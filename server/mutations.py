@@ -9,7 +9,7 @@ from authz.permissions import PROVENANCE_READ, REVIEW
 from authz.request import Touched
 from remit.v1 import common_pb2
 from server.call import Call
-from server.retrieval import TOMBSTONE_CONTENT, Loaded, load, open_rows
+from server.retrieval import TOMBSTONE_CONTENT, Loaded, held_at, load, open_rows
 from server.versions import Plaintexts
 from server.wire.envelopes import envelope_of
 from storage.commands import EventRow
@@ -51,7 +51,7 @@ def _is_shown(call: Call, loaded: Loaded) -> bool:
             # The tombstone itself holds nothing that was deleted.
             return loaded.version.sequence == loaded.standing.sequence
         case "retention_restricted":
-            return call.holds(REVIEW, loaded.standing.object_type, loaded.version.object_id)
+            return held_at(call, loaded.heads, REVIEW, loaded.standing.object_type, loaded.version.object_id)
         case _:
             return False
 

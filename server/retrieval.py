@@ -60,6 +60,18 @@ async def load(call: Call, object_id: str, version_id: str | None = None, action
     return Loaded(standing, facts.version, facts.heads)
 
 
+def held_at(call: Call, heads: Heads, action: str, object_type: str, object_id: str) -> bool:
+    """Returns whether the caller holds an action by rule, judged no earlier than what was read at `heads`.
+
+    Raises StaleFacts when it does not and the policy has moved since: it may just have got the right.
+    """
+    if call.holds(action, object_type, object_id):
+        return True
+    if heads.policy_revision != call.view.enforcer.policy_revision:
+        raise StaleFacts
+    return False
+
+
 def demand_open(standing: Standing, object_id: str) -> None:
     """Raises what the gate's verdict answers when it is not to give content (Q18, Q19)."""
     match standing.verdict:

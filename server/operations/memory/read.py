@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from authz.permissions import INSPECT_HISTORY, REVIEW
 from remit.v1 import memory_pb2
 from server.call import Call
 from server.mutations import readable
-from server.retrieval import Loaded, demand_open, load, open_rows
+from server.retrieval import Loaded, demand_open, held_at, load, open_rows
 from server.wire.envelopes import envelope_of
 
 
@@ -33,9 +34,9 @@ def _given(call: Call, request: memory_pb2.ReadRequest, loaded: Loaded) -> bool:
     if verdict == "open":
         return True
     object_type, object_id = loaded.standing.object_type, request.object_id
-    if verdict == "retention_restricted" and call.holds("review", object_type, object_id):
+    if verdict == "retention_restricted" and held_at(call, loaded.heads, REVIEW, object_type, object_id):
         return True
-    may_see_tombstone = request.allow_tombstone and call.holds("inspect_history", object_type, object_id)
+    may_see_tombstone = request.allow_tombstone and held_at(call, loaded.heads, INSPECT_HISTORY, object_type, object_id)
     if not may_see_tombstone:
         demand_open(loaded.standing, object_id)
     return False

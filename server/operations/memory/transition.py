@@ -21,7 +21,7 @@ from server.domain_errors import (
 )
 from server.mutations import answer, committed, replay_of
 from server.removal import delete_object
-from server.retrieval import Loaded, load, open_rows
+from server.retrieval import Loaded, held_at, load, open_rows
 from server.versions import NewVersion, Plaintexts, new_version, seal_parts
 from server.wire.inputs import provenance_from
 from storage.commands import EventRow, ObjectMove, Status
@@ -175,9 +175,10 @@ def _is_shown_after(call: Call, loaded: Loaded, dimension: Dimension, target: st
     standing = loaded.standing
     availability = target if dimension is Dimension.AVAILABILITY else standing.availability_state
     retention = target if dimension is Dimension.RETENTION else standing.retention_state
-    if retention == "pending_deletion" and not call.holds(REVIEW, standing.object_type, loaded.version.object_id):
+    if availability == "redacted":
         return False
-    return availability != "redacted"
+    place = (standing.object_type, loaded.version.object_id)
+    return retention != "pending_deletion" or held_at(call, loaded.heads, REVIEW, *place)
 
 
 def _events(
