@@ -163,7 +163,8 @@ def compare(owed: list[Entry], events: list[ledger_pb2.LedgerEvent]) -> None:
     held = [entry for event in events if (entry := entry_of(event)).event_type in AUTHORITY_EVENTS]
     for index, (one, other) in enumerate(zip(owed, held, strict=False)):
         is_same = (one.event_type, one.actor, one.use_number) == (other.event_type, other.actor, other.use_number)
-        assert is_same and other.about <= one.about, f"event {index}: owed {one}, held {other}"
+        assert is_same, f"event {index}: owed {one}, held {other}"
+        assert other.about <= one.about, f"event {index}: owed {one}, held {other}"
     assert len(held) == len(owed), f"owed {owed[len(held) :]}, held {held[len(owed) :]}"
 
 

@@ -8,7 +8,20 @@ from typing import TypeVar
 
 from tests.authority.account import Account, Exercise
 from tests.authority.granting_oracle import judge_grant
-from tests.authority.oracle import OK, Call, Grant, Rule
+from tests.authority.oracle import (
+    EXHAUSTED,
+    EXPLICIT_DENY,
+    NO_RULE,
+    NOT_EFFECTIVE,
+    OBJECT,
+    OBJECT_TYPE,
+    OK,
+    OPERATION,
+    Answer,
+    Call,
+    Grant,
+    Rule,
+)
 from tests.cluster import ADMIN, OTHER_TENANT, TENANT
 
 TENANTS = (TENANT, OTHER_TENANT)
@@ -21,8 +34,25 @@ _ACTIONS = ("create", "read", "update", "transition.validation", "delete", "quer
 _LEAD_ACTIONS = (*_ACTIONS, "transition.lifecycle", "transition.availability", "transition.retention", "delegate")
 _LONG_US = 10_000_000_000
 _SHORT_US = 40
-_TRIES = 8
+_TRIES = 12
+_AIMS = (
+    NO_RULE,
+    EXPLICIT_DENY,
+    NOT_EFFECTIVE,
+    EXHAUSTED,
+    OPERATION,
+    OBJECT,
+    OBJECT_TYPE,
+    "OBJECT_NOT_FOUND",
+    "OBJECT_DELETED",
+    "VERSION_CONFLICT",
+)
+_AIMS_OF_GRANTS = (NO_RULE, EXPLICIT_DENY, NOT_EFFECTIVE, EXHAUSTED, "POLICY_DENIED")
 _Choice = TypeVar("_Choice")
+
+
+def _action(operation: str) -> str:
+    return "transition.validation" if operation == "transition" else operation
 
 
 class Choices:
@@ -41,6 +71,10 @@ class Choices:
         writer = [Rule("role:writer", action, "claim") for action in ("create", "update", "read")]
         return [*lead, *reader, *writer]
 
+    def first_objects(self) -> list[tuple[str, str]]:
+        """Ids and types of what is there at first."""
+        return [(f"urn:object:{index}", self._one_of(TYPES)) for index in range(self._object_count)]
+
     def first_bindings(self) -> list[tuple[str, str]]:
         """Who has which role at first."""
         pairs = [("actor:ada", "role:lead"), ("actor:bo", "role:reader"), ("actor:cy", "role:writer")]
@@ -49,15 +83,16 @@ class Choices:
     def _one_of(self, options: tuple[_Choice, ...] | list[_Choice]) -> _Choice:
         return self.random.choice(options)
 
-    def _preferring(self, draw: Callable[[], _Choice], is_wanted: Callable[[_Choice], bool]) -> _Choice:
-        """Mostly the first wanted one of some draws, else whatever comes first."""
-        drawn = draw()
-        if self.random.random() < 0.3:
-            return drawn
+    def _aiming(
+        self, draw: Callable[[], _Choice], outcome: Callable[[_Choice], Answer], aims: tuple[str, ...]
+    ) -> _Choice:
+        """The first of some draws that comes to what is aimed at: half the time success, else one of the aims."""
+        aim = OK if self.random.random() < 0.5 else self._one_of(aims)
         for _ in range(_TRIES):
-            if is_wanted(drawn):
-                return drawn
             drawn = draw()
+            answer = outcome(drawn)
+            if aim == answer.code or aim in answer.reasons:
+                break
         return drawn
 
     def _object_id(self) -> str:
@@ -73,7 +108,7 @@ class Choices:
     def exercise(self, account: Account) -> Exercise:
         """A call by a rule or by a grant, here or there."""
         if self.random.random() < 0.35 or not account.oracle.grants:
-            return self._preferring(self._by_rule, lambda one: account.answer(one).code == OK)
+            return self._aiming(self._by_rule, account.answer, _AIMS)
         return self.exercise_by_grant(account, None, None)
 
     def exercise_by_grant(self, account: Account, scope_id: str | None, actor: str | None) -> Exercise:
@@ -89,7 +124,7 @@ class Choices:
             delegation_id = grant.delegation_id if grant else "urn:never:1"
             return self._call(place, caller, operation, ids, delegation_id)
 
-        return self._preferring(draw, lambda one: account.answer(one).code == OK)
+        return self._aiming(draw, account.answer, _AIMS)
 
     def _by_rule(self) -> Exercise:
         actor = self._one_of([*ACTORS, ADMIN])
@@ -98,7 +133,6 @@ class Choices:
     def _call(
         self, scope_id: str, actor: str, operation: str, ids: list[str] | None, delegation_id: str | None
     ) -> Exercise:
-        action = "transition.validation" if operation == "transition" else operation
         object_id: str | None = None if operation == "query" else self._one_of(ids) if ids else self._object_id()
         object_type = None
         if operation == "create":
@@ -108,7 +142,9 @@ class Choices:
                 object_id = f"urn:object:{self._object_count - 1}"
             elif ids is None and self.random.random() < 0.3:
                 object_id = None
-        call = Call(scope_id, actor, action, operation, object_id, object_type, operation == "query", delegation_id)
+        call = Call(
+            scope_id, actor, _action(operation), operation, object_id, object_type, operation == "query", delegation_id
+        )
         if delegation_id is not None and self.random.random() < 0.1:
             return Exercise(call, is_check=True)
         return Exercise(call, is_stale=self.random.random() < 0.06)
@@ -132,28 +168,27 @@ class Choices:
         def draw() -> Grant:
             now = account.oracle.clock_us
             home = self._one_of(self.scopes)
+            # Its own home as a target is no request at all.
+            targets = [*(one for one in self.scopes if one != home), "workspace:absent"]
             crosses = self.random.random() < 0.35
             wide = self.random.random() < 0.7
             return Grant(
                 delegation_id="",
                 home=home,
-                target=self._one_of([*self.scopes, "workspace:absent"]) if crosses else None,
+                target=self._one_of(targets) if crosses else None,
                 grantor=self._one_of([*ACTORS, ADMIN, ADMIN]),
                 delegate=self._one_of(ACTORS),
                 operations=self._some(OPERATIONS, 4),
                 not_before_us=now - _LONG_US if wide else now - self.random.randint(-2, _SHORT_US),
                 not_after_us=now + _LONG_US if wide else now + self.random.randint(-2, _SHORT_US),
                 types=self._some(TYPES, 2) if self.random.random() < 0.3 else None,
-                ids=frozenset(self._object_id() for _ in range(3)) if self.random.random() < 0.25 else None,
+                ids=frozenset(self._object_id() for _ in range(3)) if self.random.random() < 0.35 else None,
                 limit=self.random.randint(1, 6) if self.random.random() < 0.5 else None,
                 revocable=self.random.random() < 0.9,
                 depth=self._one_of([0, 1, 2, 8]),
             )
 
-        drawn = self._preferring(draw, lambda one: judge_grant(account.oracle, one.grantor, one).code == OK)
-        # Its own home as a target is no request at all.
-        drawn.target = None if drawn.target == drawn.home else drawn.target
-        return drawn
+        return self._aiming(draw, lambda one: judge_grant(account.oracle, one.grantor, one), _AIMS_OF_GRANTS)
 
     def sub_grant(self, account: Account) -> Grant | None:
         """A grant below another, narrower mostly, wider in one field sometimes; None when there is nothing to narrow."""
@@ -188,7 +223,7 @@ class Choices:
                 self._widen(child, parent)
             return child
 
-        return self._preferring(draw, lambda one: judge_grant(account.oracle, one.grantor, one).code == OK)
+        return self._aiming(draw, lambda one: judge_grant(account.oracle, one.grantor, one), _AIMS_OF_GRANTS)
 
     def _widen(self, child: Grant, parent: Grant) -> None:
         match self.random.randrange(8):
@@ -224,15 +259,18 @@ class Choices:
         """A workspace and who tries to change its policy."""
         return self._one_of(self.scopes), ADMIN if self.random.random() < 0.9 else self._one_of(ACTORS)
 
-    def rule(self) -> Rule:
-        """Any rule."""
-        return Rule(
-            self._one_of([*ACTORS, *ROLES]),
-            self._one_of([*_LEAD_ACTIONS, *_ACTIONS, "*", "delegate", "admin.policy"]),
-            self._one_of(TYPES) if self.random.random() < 0.4 else "*",
-            self._object_id() if self.random.random() < 0.3 else "*",
-            allows=self.random.random() < 0.65,
-        )
+    def rule(self, account: Account) -> Rule:
+        """Any rule; sometimes one that denies a delegate what it was granted."""
+        object_type = self._one_of(TYPES) if self.random.random() < 0.4 else "*"
+        object_id = self._object_id() if self.random.random() < 0.3 else "*"
+        grant = self._grant(account)
+        if grant is not None and self.random.random() < 0.25:
+            operation = self._one_of(sorted(grant.operations))
+            delegate = self._one_of(grant.chain).delegate
+            return Rule(delegate, _action(operation), object_type, object_id, allows=False)
+        action = self._one_of([*_LEAD_ACTIONS, *_ACTIONS, "*", "delegate", "admin.policy"])
+        subject = self._one_of([*ACTORS, *ROLES])
+        return Rule(subject, action, object_type, object_id, allows=self.random.random() < 0.65)
 
     def binding(self) -> tuple[str, str]:
         """An actor and a role."""

@@ -24,6 +24,10 @@ _CLOCK = (
     "create or replace function remit.clock() returns timestamptz language sql volatile parallel safe as $${body}$$"
 )
 
+_UNDER_WAY = (
+    "select count(*) from pg_stat_activity where datname = %s and application_name = 'remit' and state = 'active'"
+)
+
 
 class Fleet:
     """The processes of a cluster. `method` is a service and a method, as in `memory.Read`."""
@@ -33,11 +37,7 @@ class Fleet:
         self._channels: dict[int, tuple[str, grpc.Channel, dict[str, Any]]] = {}
         self._metadata: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
         self._superuser: psycopg.Connection[Any] | None = None
-
-    @property
-    def size(self) -> int:
-        """How many processes there are."""
-        return len(self.cluster.servers)
+        self.serving = list(range(len(cluster.servers)))
 
     def _method(self, server: int, method: str) -> Any:
         address = self.cluster.servers[server].address
@@ -101,6 +101,20 @@ class Fleet:
         if now_us is not None:
             body = f"select timestamptz 'epoch' + interval '{now_us // 1_000_000} s {now_us % 1_000_000} us'"
         self.superuser().execute(_CLOCK.format(body=body))
+
+    def kill(self, server: int) -> None:
+        """kill -9; what it was asked last may still be under way in the database."""
+        self.cluster.servers[server].kill()
+        self.serving.remove(server)
+
+    def restart(self, server: int) -> None:
+        """Starts a killed process again, once nothing of the killed one is under way in the database."""
+        self.cluster.servers[server].start()
+        self.serving.append(server)
+        self.serving.sort()
+        name = self.cluster.database.name
+        while self.superuser().execute(_UNDER_WAY, (name,)).fetchone() != (0,):
+            pass
 
     def close(self) -> None:
         """Closes channels and connection."""

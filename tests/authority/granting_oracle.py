@@ -12,6 +12,7 @@ from tests.authority.oracle import (
     NOT_EFFECTIVE,
     OK,
     Answer,
+    Call,
     Grant,
     Oracle,
     Rule,
@@ -39,6 +40,8 @@ def _on_own(oracle: Oracle, home: Workspace, caller: str, wanted: Grant) -> Answ
     reasons = _lacks(home.rules_of(caller, "delegate"), wanted.types, wanted.ids)
     if reasons:
         return denied(*reasons)
+    if _denied_to_delegate(home, caller, wanted):
+        return denied(EXPLICIT_DENY)
     place = oracle.workspaces.get(wanted.place)
     if place is None or (wanted.target and wanted.home not in place.permits.values()):
         return Answer("POLICY_DENIED")
@@ -78,7 +81,7 @@ def judge_revocation(oracle: Oracle, scope_id: str, caller: str, delegation_id: 
     grant = grant if grant is not None and grant.home == scope_id else None
     if not place.holds_everywhere(caller, "delegation.revoke"):
         if grant is None or grant.grantor != caller:
-            return denied(NO_RULE)
+            return denied(*oracle.judge(Call(scope_id, caller, "delegation.revoke", "")))
     elif grant is None:
         return Answer("OBJECT_NOT_FOUND")
     return Answer(OK if grant.revoked or grant.revocable else "POLICY_DENIED")
@@ -90,13 +93,14 @@ def actions_of(operation: str) -> Iterator[str]:
 
 
 def _lacks(rules: Iterable[Rule], types: frozenset[str] | None, ids: frozenset[str] | None) -> frozenset[str]:
-    """Why the rules do not give all of what is within the restrictions; nothing when they do."""
+    """Why the rules do not give each type and id of the restrictions, `*` where there are none; nothing when they do."""
     rules, reasons = list(rules), set()
-    pairs = [(kind, object_id) for kind in types or {ANY} for object_id in ids or {ANY}]
-    if not all(any(rule.allows and rule.covers(*pair) for rule in rules) for pair in pairs):
-        reasons.add(NO_RULE)
-    if any(not rule.allows and rule.touches(types, ids) for rule in rules):
-        reasons.add(EXPLICIT_DENY)
+    for pair in ((kind, object_id) for kind in types or {ANY} for object_id in ids or {ANY}):
+        covering = [rule for rule in rules if rule.covers(*pair)]
+        if not covering:
+            reasons.add(NO_RULE)
+        elif not all(rule.allows for rule in covering):
+            reasons.add(EXPLICIT_DENY)
     return frozenset(reasons)
 
 

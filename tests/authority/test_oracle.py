@@ -11,14 +11,16 @@ from contextlib import AbstractContextManager
 
 import pytest
 
+from tests.authority.bursts import Bursts
 from tests.authority.fleet import Fleet, fleet_of
 from tests.authority.walk import Walk
 from tests.cluster import running_cluster
 from tests.conftest import DatabaseDsns
 
-STEPS = int(os.environ.get("REMIT_ORACLE_STEPS", "2500"))
-SEED = int(os.environ.get("REMIT_ORACLE_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
+STEPS = int(os.environ.get("REMIT_ORACLE_STEPS", "2000"))
+SEED = int(os.environ.get("REMIT_ORACLE_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
 EPISODE_STEPS = 500
+_BURST_EVERY = 50
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +34,12 @@ def test_the_service_answers_as_the_oracle(fleet: Fleet) -> None:
     tally: Counter[str] = Counter()
     print(f"REMIT_ORACLE_SEED={SEED} REMIT_ORACLE_STEPS={STEPS}", file=sys.stderr)
     for episode, start in enumerate(range(0, STEPS, EPISODE_STEPS)):
-        walk = Walk(fleet, SEED + episode, tally)
-        for _ in range(min(EPISODE_STEPS, STEPS - start)):
+        walk = Walk(fleet, SEED * 1000 + episode, tally)
+        bursts = Bursts(walk)
+        for step in range(1, min(EPISODE_STEPS, STEPS - start) + 1):
             walk.step()
+            if step % _BURST_EVERY == 0:
+                bursts.any()
+        (bursts.kill_at_work if episode % 2 else bursts.kill_idle)()
         walk.close()
     print(dict(tally.most_common()), file=sys.stderr)

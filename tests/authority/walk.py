@@ -81,6 +81,8 @@ class Walk:
                 self._add_rule(account, ADMIN, scope_id, rule)
             for actor, role in self.choices.first_bindings():
                 self._bind(account, ADMIN, scope_id, actor, role)
+            for object_id, object_type in self.choices.first_objects():
+                self._exercise(account, Exercise(Call(scope_id, ADMIN, "create", "create", object_id, object_type)))
         self._permit(account, self.scopes[1], self.scopes[0])
 
     # One step
@@ -94,7 +96,7 @@ class Walk:
 
     def server(self) -> int:
         """The process that the next call goes to."""
-        return self.random.randrange(self.fleet.size)
+        return self.random.choice(self.fleet.serving)
 
     def ask(self, account: Account, method: str, request: Any, actor: str, *, expected: Answer) -> Any:
         """The answer to a call, which must be the one expected."""
@@ -116,7 +118,9 @@ class Walk:
     # Exercises
 
     def _step_exercise(self, account: Account) -> None:
-        exercise = self.choices.exercise(account)
+        self._exercise(account, self.choices.exercise(account))
+
+    def _exercise(self, account: Account, exercise: Exercise) -> None:
         call = exercise.call
         expected = account.answer(exercise)
         if expected.code != "SCOPE_NOT_FOUND" and self.random.random() < _CHECKED_FIRST:
@@ -202,7 +206,7 @@ class Walk:
 
     def _step_add_rule(self, account: Account) -> None:
         scope_id, actor = self.choices.administrator()
-        self._add_rule(account, actor, scope_id, self.choices.rule())
+        self._add_rule(account, actor, scope_id, self.choices.rule(account))
 
     def _policy(self, account: Account, actor: str, scope_id: str, method: str, request: Any) -> Any:
         """The response of a change of policy; None when the actor may not make it."""
