@@ -9,6 +9,7 @@ from typing import Any
 from authz.decision import Denied
 from authz.delegation import (
     Chain,
+    GrantFacts,
     MissingAuthority,
     chain_remaining_uses,
     denied_delegating,
@@ -82,15 +83,22 @@ async def _on_own_authority(call: Call, wanted: DelegationVersion) -> _Basis:
     missing = missing_over(call.view.enforcer, call.actor_id, DELEGATE, facts.object_types, facts.object_ids)
     if missing is not None:
         raise Refused(_lacking(missing, told=True))
-    effective = call.view.enforcer if wanted.target_scope_id is None else await _target(call, wanted.target_scope_id)
-    for enforcer in (call.view.enforcer, effective):
-        if denied_delegating(enforcer, call.actor_id, facts.object_types, facts.object_ids):
-            exact, rule_id = ExactReason.EXPLICIT_DENY, enforcer.denies(call.actor_id, DELEGATE, ANY, ANY)
-            raise Refused(Denied(COARSE_OF[exact], exact, exact_rule_id=rule_id))
+    # Before the target is looked up: who may not delegate here learns nothing of what other workspaces permit.
+    _demand_not_denied(call.view.enforcer, call.actor_id, facts)
+    effective = call.view.enforcer
+    if wanted.target_scope_id is not None:
+        effective = await _target(call, wanted.target_scope_id)
+        _demand_not_denied(effective, call.actor_id, facts)
     missing = grant_authority(effective, call.actor_id, facts.operations, facts.object_types, facts.object_ids)
     if missing is not None:
         raise Refused(_lacking(missing, told=effective is call.view.enforcer))
     return _Basis(effective)
+
+
+def _demand_not_denied(enforcer: Enforcer, actor_id: str, facts: GrantFacts) -> None:
+    if denied_delegating(enforcer, actor_id, facts.object_types, facts.object_ids):
+        exact, rule_id = ExactReason.EXPLICIT_DENY, enforcer.denies(actor_id, DELEGATE, ANY, ANY)
+        raise Refused(Denied(COARSE_OF[exact], exact, exact_rule_id=rule_id))
 
 
 async def _below_parent(call: Call, wanted: DelegationVersion) -> _Basis:
