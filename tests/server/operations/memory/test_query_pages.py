@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import common_pb2, discovery_pb2, memory_pb2
+from remit.v1 import common_pb2, discovery_pb2, ledger_pb2, memory_pb2
 from storage.encryption import DeploymentKeys
 from storage.model.memory import core_bytes, parse_core
 from tests.cluster import Client, Cluster, Refusal, Workspace, running_cluster
@@ -219,3 +219,28 @@ def test_a_cursor_is_good_for_its_own_listing_only(workspace: Workspace) -> None
     # The size of a page, and what is only said about the call, may change.
     page = query_page(workspace, filters=ACCEPT_ALL, limit=3, cursor=cursor, purpose="audit", correlation_id="c")
     assert len(page.results) == 2
+
+
+def test_what_is_erased_while_it_is_read_is_no_violation(workspace: Workspace) -> None:
+    made = [workspace.create(canonical_content=b'{"n":%d}' % number) for number in range(120)]
+    ended = threading.Event()
+
+    def remove() -> None:
+        for result in made:
+            delete(workspace, result.object_id, result.version_id)
+        ended.set()
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    seen = set()
+    while not ended.is_set():
+        try:
+            seen.update(row.canonical_content for row in query_page(workspace, filters=ACCEPT_ALL, limit=200).results)
+        except Refusal as refused:
+            # Too much was removed under it, three times over.
+            if refused.reason != "SERVICE_UNAVAILABLE":
+                raise
+    remover.join()
+    assert b'{"tombstone":true}' not in seen
+    assert query_ids(workspace, filters=ACCEPT_ALL) == []
+    assert workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_INTEGRITY_VIOLATION]) == []
