@@ -10,7 +10,7 @@ from authz.delegation import GrantFacts
 from authz.permissions import PAMSPEC_OPERATIONS
 from remit.v1 import delegation_pb2
 from server.call import Call
-from server.domain_errors import InvalidRequest, ObjectNotFound
+from server.domain_errors import InvalidRequest, ObjectNotFound, PolicyDenied
 from server.grants import grant_version
 from server.wire.inputs import shown_by
 from server.wire.times import microseconds_of
@@ -30,7 +30,8 @@ UNKNOWN_ACTOR_KIND = "unknown"
 def wanted_version(call: Call, request: delegation_pb2.GrantDelegationRequest, now_us: int) -> DelegationVersion:
     """Returns the first version of the grant that a request asks for, as if it were allowed.
 
-    Raises InvalidRequest for operations that are none, a delegate that is no actor, a target that is the home.
+    Raises InvalidRequest for operations that are none, a delegate that is no actor, a target that is the home, and
+    PolicyDenied for an attestation of the delegate with an inverted window (P-8.1-18).
     """
     for index, operation in enumerate(request.granted_operations):
         if operation not in PAMSPEC_OPERATIONS:
@@ -75,6 +76,10 @@ def _delegate(request: delegation_pb2.GrantDelegationRequest) -> ActorRef:
     for name in ("on_behalf_of_actor_id", "delegation_id"):
         if getattr(given, name):
             raise InvalidRequest(f"delegated_actor.{name}", "is filled by the server")
+    shown = given.attestation
+    has_window = shown.HasField("not_before") and shown.HasField("not_after")
+    if has_window and microseconds_of(shown.not_before) > microseconds_of(shown.not_after):
+        raise PolicyDenied("the attestation's window is inverted", "delegated_actor.attestation.not_before")
     display_name, attestation = shown_by(given)
     return ActorRef(given.actor_id, given.actor_kind or UNKNOWN_ACTOR_KIND, display_name, attestation=attestation)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import admin_pb2, ledger_pb2
+from remit.v1 import admin_pb2, discovery_pb2, ledger_pb2
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
 from tests.server.operations.delegation.grants import (
     DELEGATE,
@@ -57,6 +57,8 @@ def unbind(workspace: Workspace, actor_id: str, role_id: str) -> admin_pb2.Unbin
 @pytest.mark.req("P-7.5-09")
 def test_a_rule_changes_the_following_decision(cluster: Cluster, workspace: Workspace) -> None:
     stranger = cluster.client(STRANGER)
+    manifest = workspace.owner.discovery.GetManifest(discovery_pb2.GetManifestRequest())
+    assert "casbin" in manifest.authorization_model
     task, claim = workspace.create(object_type="task").object_id, workspace.create().object_id
     assert refusal(stranger.memory.Read, read_request(workspace, task)).reason == "SCOPE_NOT_FOUND"
     added = workspace.owner.admin.AddPolicyRule(add_request(workspace, object_type="task"))

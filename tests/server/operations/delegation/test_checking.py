@@ -243,7 +243,6 @@ def test_a_batch_answers_in_order_and_names_the_bad_one(cluster: Cluster, worksp
     assert refusal(delegate.delegation.BatchCheckDelegation, batch(workspace, *asked, asked[0])).fields == ["checks"]
 
 
-@pytest.mark.req("P-15.3-01")
 def test_an_explanation_names_rule_grant_and_failing_hop(cluster: Cluster, workspace: Workspace) -> None:
     grantor, delegate = cluster.client(GRANTOR), cluster.client(DELEGATE)
     _, rule_id = workspace.allow(GRANTOR, "delegate", "read")

@@ -1,10 +1,8 @@
-"""GetDelegation and ListDelegations: who sees which grants, filters, pages (P-15.4-14)."""
+"""GetDelegation and ListDelegations: who sees which grants, filters, pages."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
 
 from remit.v1 import delegation_pb2
 from tests.cluster import Client, Cluster, Workspace
@@ -40,7 +38,6 @@ def listed(workspace: Workspace, client: Client | None = None, **filters: Any) -
             return found
 
 
-@pytest.mark.req("P-15.4-14")
 def test_parties_see_their_own_and_auditors_all(cluster: Cluster, workspace: Workspace) -> None:
     grantor, delegate, stranger = (cluster.client(actor) for actor in (GRANTOR, DELEGATE, STRANGER))
     workspace.allow(GRANTOR, "delegate", "read")
@@ -81,9 +78,8 @@ def test_filters(cluster: Cluster, workspace: Workspace) -> None:
     assert listed(workspace, object_id="urn:x:other", effective_only=True) == [plain, of_tasks, of_claims]
     # Who may not read the object learns neither its type nor that it is there.
     second = cluster.client(SECOND)
-    assert (
-        listed(workspace, second, object_id=task) == listed(workspace, second, object_id="urn:x:other") == [of_claims]
-    )
+    for object_id in (task, "urn:x:other"):
+        assert listed(workspace, second, object_id=object_id) == [of_claims]
 
 
 def test_pages_hold_each_grant_once(workspace: Workspace) -> None:

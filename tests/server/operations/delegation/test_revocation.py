@@ -115,7 +115,6 @@ def preview(workspace: Workspace, delegation_id: str, **fields: object) -> deleg
     )
 
 
-@pytest.mark.req("P-15.4-14")
 def test_a_preview_tells_what_would_end(cluster: Cluster, workspace: Workspace) -> None:
     delegate, stranger = cluster.client(DELEGATE), cluster.client(STRANGER)
     workspace.allow(STRANGER, "read")

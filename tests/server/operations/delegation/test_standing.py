@@ -224,8 +224,6 @@ def test_a_revoked_grant_never_falls_back_to_own_rights(cluster: Cluster, worksp
     delegate.memory.Read(read_request(workspace, object_id))
 
 
-@pytest.mark.req("P-7.5-05")
-@pytest.mark.req("P-15.4-07")
 def test_across_workspaces_the_rule_must_stand_and_both_ledgers_tell(cluster: Cluster, workspace: Workspace) -> None:
     delegate = cluster.client(DELEGATE)
     target = Workspace(cluster)
