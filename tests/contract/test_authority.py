@@ -67,7 +67,7 @@ def holds_denial(ward: Ward, answer: Answer, operation_id: str, coarse: str) -> 
     assert (answer.code, answer.reason) == (grpc.StatusCode.PERMISSION_DENIED, "ACCESS_DENIED"), answer
     assert answer.denial_reason == coarse
     assert answer.pamspec.operation_id == operation_id
-    assert CANARY not in str(answer)
+    assert CANARY.encode() not in answer.raw
     payload = payload_of(the_denial(ward.workspace.owner, ward.workspace.scope_id, operation_id))
     assert payload["denial_reason"] == coarse
     return payload

@@ -130,6 +130,12 @@ class Answer:
         bad = self._detail(error_details_pb2.BadRequest())
         return [violation.field for violation in bad.field_violations] if bad is not None else []
 
+    @property
+    def raw(self) -> bytes:
+        """Every byte that came, but for the code."""
+        trailers = [value if isinstance(value, bytes) else value.encode() for _, value in self.trailers]
+        return b"\n".join([self.message.encode(), *trailers, *self.responses])
+
     def seen(self, operation_id: str = "") -> tuple[Any, ...]:
         """All that a caller sees of a refusal, in bytes, with its operation id taken out."""
         raw = [(key, value if isinstance(value, bytes) else value.encode()) for key, value in self.trailers]
