@@ -23,6 +23,7 @@ from server.domain_errors import (
     ObjectNotFound,
     VersionConflict,
 )
+from server.remembered import RememberedFailure
 from server.services import Services
 from server.views import WorkspaceView
 from server.wire.inputs import shown_by
@@ -256,8 +257,10 @@ class Call:
             chain = ChainGuard(exercise.home_scope_id, guarded, take_use=True)
         idempotency = None
         if self.idempotency_key is not None and result is not None:
-            self_result = {"operation_id": self.operation_id, **result}
-            idempotency = IdempotencyGuard(self.actor_id, self.idempotency_key, self.request_mac, self_result)
+            kept = {"operation_id": self.operation_id, **result}
+            if "event_ids" in kept:
+                kept["event_ids"] = [*kept["event_ids"], *self._own_ids(exercised)]
+            idempotency = IdempotencyGuard(self.actor_id, self.idempotency_key, self.request_mac, kept)
         command = Command(
             tenant_id=self.tenant_id,
             scope_id=self.scope_id,
@@ -279,14 +282,20 @@ class Call:
         self._raise_for(outcome, object_move)
         self.services.clock.observe(outcome.now_us)
         if outcome.status is Status.ACCEPTED:
-            self.exercise_event_ids = [event.event_id for event in exercised if event.scope_id == self.scope_id]
+            self.exercise_event_ids = self._own_ids(exercised)
         return outcome
+
+    def _own_ids(self, events: Sequence[EventRow]) -> list[str]:
+        return [event.event_id for event in events if event.scope_id == self.scope_id]
 
     def _raise_for(self, outcome: Outcome, object_move: ObjectMove | None) -> None:
         object_id = object_move.object_id if object_move else None
         match outcome.status:
             case Status.STALE:
                 raise StaleFacts
+            case Status.REPLAYED if "error" in outcome.detail:
+                # An equal request, at the same time, took the key and failed.
+                raise RememberedFailure.of(outcome.detail).error
             case Status.DELEGATION:
                 denied = denials.ineffective(str(outcome.detail["reason"]), str(outcome.detail["delegation_id"]))
                 raise Refused(denied, object_id)

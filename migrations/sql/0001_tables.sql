@@ -116,6 +116,8 @@ create table remit.delegations (
 create index delegations_delegate on remit.delegations (tenant_id, scope_id collate "C", delegate_id, granted_sequence);
 create index delegations_grantor on remit.delegations (tenant_id, scope_id collate "C", grantor_id, granted_sequence);
 create index delegations_listed on remit.delegations (tenant_id, scope_id collate "C", granted_sequence);
+create index delegations_target_grant on remit.delegations (tenant_id, target_scope_id, delegation_id)
+    where target_scope_id is not null;
 create index delegations_target on remit.delegations (tenant_id, target_scope_id, delegate_id)
     where target_scope_id is not null;
 create index delegations_parent on remit.delegations (tenant_id, scope_id, parent_delegation_id)
