@@ -21,6 +21,10 @@ _log = logging.getLogger(__name__)
 
 _COMMIT = "select command, status, detail, now_us from remit.commit(%s, %b, %s::jsonb, %b) order by command"
 _RESOLVE = "select event_id, sequence, use_number from remit.resolve(%s, %b, %b)"
+_REMAINING = (
+    "select min(usage_limit - uses) from remit.delegations"
+    " where tenant_id = %s and scope_id = %s and delegation_id = any (%b)"
+)
 _DEADLOCK_ATTEMPTS_MAX = 5
 
 
@@ -202,8 +206,18 @@ class Coalescer:
         for command in commands:
             found = standing.get(command.events[0].event_id) if command.events else None
             if found is not None:
-                detail = {"sequence": found[0], "use_number": found[1]}
+                detail = {"sequence": found[0], "use_number": found[1], "remaining_uses": await self._remaining(command)}
                 outcomes.append(Outcome(Status.ACCEPTED, detail, 0))
             else:
                 outcomes.extend(await self._commit([command]))
         return outcomes
+
+    async def _remaining(self, command: Command) -> int | None:
+        """The uses left now of the grants a resolved command exercised; None when none is limited."""
+        chain = command.chain
+        if chain is None or not chain.take_use:
+            return None
+        delegation_ids = [delegation_id for delegation_id, _ in chain.grants]
+        params = (command.tenant_id, chain.home_scope_id, delegation_ids)
+        [(remaining,)] = await self._database.tenant_rows(command.tenant_id, _REMAINING, params)
+        return None if remaining is None else int(remaining)

@@ -12,7 +12,14 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from storage.driver_errors import translated, translating
-from storage.errors import DatabaseUnavailable, OutcomeUnknown, StorageError, UnsafeDatabaseRole
+from storage.errors import (
+    DatabaseUnavailable,
+    OutcomeUnknown,
+    SerializationConflict,
+    StatementTimeout,
+    StorageError,
+    UnsafeDatabaseRole,
+)
 from storage.role_audit import audit_role
 
 Row = tuple[Any, ...]
@@ -136,9 +143,10 @@ class Database:
                 async with self.connection() as connection:
                     cursor = await connection.execute(query, params)
                     return await cursor.fetchall()
-            except DatabaseUnavailable as error:
+            except (DatabaseUnavailable, StatementTimeout, SerializationConflict) as error:
+                # No answer is not an answer: a change may still be under way behind a lock this waited for in vain.
                 if time.monotonic() > give_up_at:
-                    raise OutcomeUnknown(error.condition) from None
+                    raise OutcomeUnknown(getattr(error, "condition", None)) from None
                 await asyncio.sleep(_PERSIST_PAUSE_SECONDS)
 
     async def check_role(self) -> None:
