@@ -252,6 +252,7 @@ class Call:
         """
         exercise = self.exercise
         exercised = self.exercised(exercise_mode, exercised_object_id or _object_of(events), exercised_operation)
+        exercised_here = [event.event_id for event in exercised if event.scope_id == self.scope_id]
         if exercise is not None:
             guarded = tuple((grant.delegation_id, grant.sequence) for grant in exercise.grants)
             chain = ChainGuard(exercise.home_scope_id, guarded, take_use=True)
@@ -259,7 +260,7 @@ class Call:
         if self.idempotency_key is not None and result is not None:
             kept = {"operation_id": self.operation_id, **result}
             if "event_ids" in kept:
-                kept["event_ids"] = [*kept["event_ids"], *self._own_ids(exercised)]
+                kept["event_ids"] = [*kept["event_ids"], *exercised_here]
             idempotency = IdempotencyGuard(self.actor_id, self.idempotency_key, self.request_mac, kept)
         command = Command(
             tenant_id=self.tenant_id,
@@ -282,11 +283,8 @@ class Call:
         self._raise_for(outcome, object_move)
         self.services.clock.observe(outcome.now_us)
         if outcome.status is Status.ACCEPTED:
-            self.exercise_event_ids = self._own_ids(exercised)
+            self.exercise_event_ids = exercised_here
         return outcome
-
-    def _own_ids(self, events: Sequence[EventRow]) -> list[str]:
-        return [event.event_id for event in events if event.scope_id == self.scope_id]
 
     def _raise_for(self, outcome: Outcome, object_move: ObjectMove | None) -> None:
         object_id = object_move.object_id if object_move else None
