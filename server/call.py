@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from authz.decision import Allowed, Decision, Denied, NeedsType, decide
-from authz.delegation import GrantFacts
 from authz.permissions import INSPECT_HISTORY, LEDGER_READ, PAMSPEC_OPERATIONS, TRANSITION, TRANSITION_ACTIONS
 from authz.principal import Principal
 from authz.request import AccessRequest, Touched
@@ -23,6 +22,7 @@ from server.domain_errors import (
     ObjectNotFound,
     VersionConflict,
 )
+from server.grants import Exercise
 from server.remembered import RememberedFailure
 from server.services import Services
 from server.views import WorkspaceView
@@ -61,21 +61,6 @@ class Refused(Exception):
 
     denied: Denied
     object_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Exercise:
-    """A grant named by the call: its chain root..leaf, where it lives, and the clock it was read at."""
-
-    home_scope_id: str
-    grants: tuple[GrantFacts, ...]
-    root_actor_id: str
-    now_us: int
-
-    @property
-    def leaf(self) -> GrantFacts:
-        """The grant the call named."""
-        return self.grants[-1]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,12 +7,26 @@ from functools import lru_cache
 from typing import Final
 
 from authz.delegation import GrantFacts
-from server.call import Exercise
 from storage.delegations import GrantChain, StoredGrant
 from storage.encryption import DeploymentKeys, IntegrityViolation
 from storage.model.delegation import DelegationVersion, parse_delegation_core
 
 _MEMO_CORE_BYTES_MAX: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A grant named by the call: its chain root..leaf, where it lives, and the clock it was read at."""
+
+    home_scope_id: str
+    grants: tuple[GrantFacts, ...]
+    root_actor_id: str
+    now_us: int
+
+    @property
+    def leaf(self) -> GrantFacts:
+        """The grant the call named."""
+        return self.grants[-1]
 
 
 @dataclass(frozen=True, slots=True)
