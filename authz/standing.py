@@ -2,7 +2,14 @@
 
 from authz.chain_steps import DENY, GRANT, GRANTOR, standing_steps, use_steps
 from authz.decision import Allowed, Denied, denial
-from authz.delegation import Chain, GrantFacts, chain_remaining_uses, denied_delegating, grant_authority
+from authz.delegation import (
+    Chain,
+    GrantFacts,
+    MissingAuthority,
+    chain_remaining_uses,
+    denied_delegating,
+    grant_authority,
+)
 from authz.permissions import ANY, DELEGATE, actions_of
 from authz.policy import Enforcer
 from authz.reasons import ExactReason
@@ -66,7 +73,7 @@ def decide_redelegation(
     for step in use_steps(chain):
         if step.outcome is Outcome.FAILED:
             return denial(request, home, step)
-    missing = grant_authority(effective, chain[0].grantor_id, operations, object_types, object_ids)
+    missing = _lost_of_what_is_passed_on(effective, chain, operations, object_types, object_ids)
     if missing is not None:
         return denial(request, home, _failed(GRANTOR, ExactReason.GRANTOR_LOST_AUTHORITY, chain[0], missing.rule_id))
     for enforcer in (home, effective):
@@ -74,6 +81,27 @@ def decide_redelegation(
             rule_id = enforcer.denies(actor_id, DELEGATE, ANY, ANY)
             return denial(request, home, _failed(DENY, ExactReason.EXPLICIT_DENY, chain[-1], rule_id))
     return Allowed(None, (), chain_remaining_uses(chain))
+
+
+def _lost_of_what_is_passed_on(
+    effective: Enforcer,
+    chain: Chain,
+    operations: frozenset[str],
+    object_types: frozenset[str] | None,
+    object_ids: frozenset[str] | None,
+) -> MissingAuthority | None:
+    """Only what the parent has can be passed on; whatever is asked beyond it is a widening, not a lost authority."""
+    parent = chain[-1]
+    types, ids = _common(object_types, parent.object_types), _common(object_ids, parent.object_ids)
+    if frozenset() in (types, ids):
+        return None
+    return grant_authority(effective, chain[0].grantor_id, operations & parent.operations, types, ids)
+
+
+def _common(asked: frozenset[str] | None, had: frozenset[str] | None) -> frozenset[str] | None:
+    if asked is None or had is None:
+        return had if asked is None else asked
+    return asked & had
 
 
 def _failed(name: str, exact: ExactReason, grant: GrantFacts, exact_rule_id: str | None) -> Step:
