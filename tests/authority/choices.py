@@ -147,7 +147,7 @@ class Choices:
         )
         if delegation_id is not None and self.random.random() < 0.1:
             return Exercise(call, is_check=True)
-        return Exercise(call, is_stale=self.random.random() < 0.06)
+        return Exercise(call, is_stale=self.random.random() < 0.15)
 
     # Grants
 
