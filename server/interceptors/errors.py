@@ -15,7 +15,7 @@ from server.errors import mapping_of, status_of
 from server.interceptors.frame import Frame, Handler
 from server.metrics import CALLS, INTEGRITY_VIOLATIONS
 from storage.encryption import IntegrityViolation
-from storage.errors import DatabaseUnavailable, QueueFull, StorageError
+from storage.errors import DatabaseUnavailable, QueueFull, SerializationConflict, StatementTimeout, StorageError
 from storage.keystore import KeyStoreUnavailable
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,8 @@ def told(error: Exception) -> DomainError:
         return error
     if isinstance(error, QueueFull):
         return ResourceExhausted("commands waiting")
-    if isinstance(error, DatabaseUnavailable | KeyStoreUnavailable):
+    # Where the database gave up or undid a statement nothing was changed: it may be tried again.
+    if isinstance(error, DatabaseUnavailable | KeyStoreUnavailable | StatementTimeout | SerializationConflict):
         return ServiceUnavailable()
     if isinstance(error, IntegrityViolation):
         INTEGRITY_VIOLATIONS.inc()
