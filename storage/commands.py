@@ -267,17 +267,21 @@ class BatchEncoder:
         return encoded
 
     def _event(self, event: EventRow) -> dict[str, Any]:
-        return {
+        encoded: dict[str, Any] = {
             "scope": self._position[event.scope_id],
             "id": event.event_id,
             "type": event.event_type,
             "operation_id": event.operation_id,
             "actor_id": event.actor_id,
-            "object_id": event.object_id,
-            "version_id": event.version_id,
-            "delegation_id": event.delegation_id,
             "body": self._blob(event.body),
         }
+        if event.object_id is not None:
+            encoded["object_id"] = event.object_id
+        if event.version_id is not None:
+            encoded["version_id"] = event.version_id
+        if event.delegation_id is not None:
+            encoded["delegation_id"] = event.delegation_id
+        return encoded
 
     @staticmethod
     def _object(move: ObjectMove) -> dict[str, Any]:
@@ -291,20 +295,24 @@ class BatchEncoder:
         return encoded
 
     def _version(self, version: VersionRow) -> dict[str, Any]:
-        columns = {
-            name.removesuffix("_us"): iso_text(value) if name.endswith("_us") and value is not None else value
-            for name, value in version.columns.items()
-        }
-        return columns | {
+        encoded: dict[str, Any] = {
             "object_id": version.object_id,
             "sequence": version.sequence,
             "version_id": version.version_id,
             "event": version.event_position,
-            "integrity_lookup": self._blob(version.integrity_lookup),
             "core": self._blob(version.core),
             "mac": self._blob(version.mac),
             "mac_key_id": version.mac_key_id,
         }
+        if version.integrity_lookup is not None:
+            encoded["integrity_lookup"] = self._blob(version.integrity_lookup)
+        for name, value in version.columns.items():
+            if value is not None:  # an absent column is null
+                if name.endswith("_us"):
+                    encoded[name[:-3]] = iso_text(value)
+                else:
+                    encoded[name] = value
+        return encoded
 
     def _content(self, content: ContentRow) -> dict[str, Any]:
         return {

@@ -21,5 +21,5 @@ def to_datetime(value_us: int) -> datetime:
 
 
 def iso_text(value_us: int) -> str:
-    """RFC 3339 text in UTC with six digits of a second."""
-    return to_datetime(value_us).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+    """RFC 3339 text in UTC (`+00:00`) with six digits of a second."""
+    return to_datetime(value_us).isoformat(timespec="microseconds")
