@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,10 +20,12 @@ _STUBS = {
     "ledger": ledger_pb2_grpc.LedgerServiceStub,
     "admin": admin_pb2_grpc.AdminServiceStub,
 }
-_CLOCK = (
-    "create or replace function remit.clock() returns timestamptz language sql volatile parallel safe as $${body}$$"
-)
-
+_TEST_CLOCK = """
+create table if not exists public.test_clock (now timestamptz);
+grant select on public.test_clock to public;
+create or replace function remit.clock() returns timestamptz language sql volatile parallel safe as
+$$select coalesce((select c.now from public.test_clock c), pg_catalog.clock_timestamp())$$"""
+_STOP_CLOCK = "insert into public.test_clock values (timestamptz 'epoch' + %s * interval '1 microsecond')"
 _UNDER_WAY = (
     "select count(*) from pg_stat_activity where datname = %s and application_name = 'remit' and state = 'active'"
 )
@@ -37,6 +39,7 @@ class Fleet:
         self._channels: dict[int, tuple[str, grpc.Channel, dict[str, Any]]] = {}
         self._metadata: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
         self._superuser: psycopg.Connection[Any] | None = None
+        self._has_test_clock = False
         self.serving = list(range(len(cluster.servers)))
 
     def _method(self, server: int, method: str) -> Any:
@@ -96,11 +99,41 @@ class Fleet:
         return self._superuser
 
     def set_clock(self, now_us: int | None) -> None:
-        """Makes remit.clock() stand still at a time in microseconds since 1970, or go again."""
-        body = "select pg_catalog.clock_timestamp()"
-        if now_us is not None:
-            body = f"select timestamptz 'epoch' + interval '{now_us // 1_000_000} s {now_us % 1_000_000} us'"
-        self.superuser().execute(_CLOCK.format(body=body))
+        """Makes remit.clock() stand still at a time in microseconds since 1970, or go again.
+
+        The function reads a row, so that a commit that waits for a lock meanwhile reads the time that is set then.
+        """
+        connection = self.superuser()
+        if not self._has_test_clock:
+            connection.execute(_TEST_CLOCK)
+            self._has_test_clock = True
+        with connection.transaction():
+            connection.execute("delete from public.test_clock")
+            if now_us is not None:
+                connection.execute(_STOP_CLOCK, (now_us,))
+
+    def clock_us(self) -> int:
+        """The database's time."""
+        row = self.superuser().execute("select (extract(epoch from remit.clock()) * 1000000)::bigint").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    @contextmanager
+    def holding(self, *scope_ids: str) -> Iterator[Callable[[int], None]]:
+        """Holds the heads of ledgers meanwhile; what it gives returns when so many commits wait for them."""
+        lock = "select 1 from remit.ledger_heads where scope_id = any (%s) order by scope_id for update"
+        waiting = (
+            "select count(*) from pg_stat_activity where datname = %s and application_name = 'remit' "
+            "and wait_event_type = 'Lock'"
+        )
+        with self.cluster.superuser() as holder, holder.transaction():
+            holder.execute(lock, (list(scope_ids),))
+
+            def until_waiting(count: int) -> None:
+                while self.superuser().execute(waiting, (self.cluster.database.name,)).fetchone() != (count,):
+                    pass
+
+            yield until_waiting
 
     def kill(self, server: int) -> None:
         """kill -9; what it was asked last may still be under way in the database."""
