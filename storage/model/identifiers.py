@@ -59,8 +59,8 @@ _last_milliseconds = 0
 _counter = 0
 
 
-def new_uuid() -> UUID:
-    """Returns a UUIDv7 (RFC 9562) greater than every earlier one of this process.
+def _new_value() -> int:
+    """Returns the 128 bits of a UUIDv7 (RFC 9562) greater than every earlier one of this process.
 
     48 bits of Unix milliseconds, a 12-bit counter that restarts at random in its lower half each millisecond and rises
     within it, and 62 random bits. When the counter is used up or the clock steps back, the last millisecond is carried
@@ -80,10 +80,15 @@ def new_uuid() -> UUID:
         else:
             _counter += 1
         milliseconds, counter = _last_milliseconds, _counter
-    value = milliseconds << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | random_bits & 0x3FFF_FFFF_FFFF_FFFF
-    return UUID(int=value)
+    return milliseconds << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | random_bits & 0x3FFF_FFFF_FFFF_FFFF
+
+
+def new_uuid() -> UUID:
+    """Returns a fresh UUIDv7, greater than every earlier one of this process."""
+    return UUID(int=_new_value())
 
 
 def new_id() -> str:
     """Returns a fresh id, `urn:uuid:<uuidv7>`, that sorts after every earlier one of this process."""
-    return f"urn:uuid:{new_uuid()}"
+    digits = f"{_new_value():032x}"
+    return f"urn:uuid:{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
