@@ -8,7 +8,7 @@ import grpc
 import pytest
 from google.protobuf import unknown_fields
 
-from tests.cluster import ADMIN, TENANT, Client, Cluster, Workspace
+from tests.cluster import ADMIN, Client, Cluster, Workspace
 from tests.contract.denials import CANARY, events_of_operation, new_operation_id, payload_of, the_denial
 from tests.contract.requests import filled
 from tests.contract.wire import DELEGABLE, OWN, SCOPED, Answer, Method, ask
@@ -25,7 +25,6 @@ OF_ONESELF = {
 }
 # And to those who are party to a grant: the events of its exercises.
 OF_ONES_GRANTS = {"LedgerService/ListEvents"}
-OF_THE_ROOT = {"AdminService/CreateWorkspace", "AdminService/ListWorkspaces"}
 NOT_ALLOWED = {"ACCESS_DENIED", "SCOPE_NOT_FOUND", "UNAUTHENTICATED"}
 DELEGATION_ID_FIELD = 4
 
@@ -132,11 +131,9 @@ def test_the_owner_calling_the_same_is_let_through(cluster: Cluster, method: Met
     """Without this, a request that is always denied would show nothing above."""
     workspace = Workspace(cluster)
     # What an operation demands beyond its message's rules.
-    fields: dict[str, object] = {"limit": 10, "after_sequence": 0}
+    fields: dict[str, object] = {"scope_id": method.scope(workspace), "limit": 10, "after_sequence": 0}
     if method.name == "AdminService/CreateWorkspace":
-        fields = {"new_scope_id": f"{workspace.scope_id}-made"}
-    if method.name in OF_THE_ROOT:
-        fields["scope_id"] = f"tenant:{TENANT}"
+        fields["new_scope_id"] = f"{workspace.scope_id}-made"
     own = Ward(workspace, workspace.owner, workspace.owner, "")
     answer = call(own, workspace.owner, method, new_operation_id(), **fields)
     if method.name == "DelegationService/CheckDelegation":

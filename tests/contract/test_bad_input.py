@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from remit.v1 import common_pb2, ledger_pb2, memory_pb2
 from server.errors import ERROR_TABLE
-from tests.cluster import TENANT, Workspace
+from tests.cluster import Workspace
 from tests.contract import generated
 from tests.contract.conftest import IssuedCluster
 from tests.contract.generated import is_field_of, settled
@@ -32,7 +32,6 @@ NAMED = {
     "rule_id": "$rule",
     "event_id": "$event",
 }
-OF_THE_ROOT = {"AdminService/CreateWorkspace", "AdminService/ListWorkspaces"}
 
 
 def holds_typed(method: Method, answer: Answer) -> None:
@@ -85,10 +84,6 @@ def still_sound(scratch: Workspace) -> Callable[[], None]:
     return check
 
 
-def address(method: Method, scratch: Workspace) -> str:
-    return f"tenant:{TENANT}" if method.name in OF_THE_ROOT else scratch.scope_id
-
-
 @pytest.mark.case("A07")
 @pytest.mark.parametrize("method", OWN, ids=lambda method: method.name)
 def test_generated_requests(
@@ -100,7 +95,7 @@ def test_generated_requests(
     @given(values=generated.requests(method.request_class), own_scope=st.integers(0, 9))
     def send(values: dict[str, Any], own_scope: int) -> None:
         if own_scope and method.takes("scope_id"):
-            values = values | {"scope_id": address(method, scratch)}
+            values = values | {"scope_id": method.scope(scratch)}
         there = places
         if method.takes("expected_version_id"):
             made = scratch.create(lifecycle_state=common_pb2.LIFECYCLE_STATE_CANDIDATE)
@@ -116,7 +111,7 @@ def test_generated_requests(
 @pytest.mark.parametrize("method", OWN, ids=lambda method: method.name)
 def test_raw_bytes(scratch: Workspace, places: dict[str, str], still_sound: Callable[[], None], method: Method) -> None:
     owner = scratch.owner
-    sound = filled(method.request_class, scope_id=address(method, scratch)).SerializeToString(deterministic=True)
+    sound = filled(method.request_class, scope_id=method.scope(scratch)).SerializeToString(deterministic=True)
     edits = st.lists(st.tuples(st.integers(0, len(sound)), st.binary(max_size=3)), min_size=1, max_size=4)
 
     @FEW
@@ -150,7 +145,7 @@ def test_an_unknown_field_is_refused_by_its_number(scratch: Workspace, method: M
     """dataset_name, sent by a client that believes in it: never an answer that ignores it."""
     owner = scratch.owner
     number = max(field.number for field in method.request_class.DESCRIPTOR.fields) + 900
-    raw = filled(method.request_class, scope_id=address(method, scratch)).SerializeToString()
+    raw = filled(method.request_class, scope_id=method.scope(scratch)).SerializeToString()
     answer = ask(owner.channel, method, raw + _text_field(number, b"dataset_name"), owner.metadata)
     assert (answer.reason, answer.fields) == ("INVALID_REQUEST", [f"#{number}"])
 
@@ -171,7 +166,7 @@ def test_an_enum_number_that_is_none_is_refused(scratch: Workspace, method: Meth
     for field in enums:
         number = max(value.number for value in field.enum_type.values) + 1
         value: Any = [number] if field.is_repeated else number
-        request = filled(method.request_class, scope_id=address(method, scratch), **{field.name: value})
+        request = filled(method.request_class, scope_id=method.scope(scratch), **{field.name: value})
         answer = ask(owner.channel, method, request, owner.metadata)
         path = f"{field.name}[0]" if field.is_repeated else field.name
         assert (answer.reason, answer.fields) == ("INVALID_REQUEST", [path])

@@ -10,7 +10,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from remit.v1 import access_pb2, memory_pb2
-from tests.cluster import TENANT, Workspace
+from tests.cluster import Workspace
 from tests.contract.conftest import IssuedCluster
 from tests.contract.requests import filled, rules_of
 from tests.contract.wire import OWN, SCOPED, Answer, Method, ask
@@ -21,7 +21,6 @@ ID_BYTES_MAX = 256
 SECONDS_MAX = 253_402_300_799
 CREATE = next(method for method in OWN if method.name == "MemoryService/Create")
 QUERY = next(method for method in OWN if method.name == "MemoryService/Query")
-OF_THE_ROOT = {"AdminService/CreateWorkspace", "AdminService/ListWorkspaces"}
 
 
 def sent(workspace: Workspace, method: Method, request: Any) -> Answer:
@@ -32,8 +31,7 @@ def sent(workspace: Workspace, method: Method, request: Any) -> Answer:
 
 def with_fields(workspace: Workspace, method: Method, **fields: Any) -> Any:
     """A sound request with some fields set."""
-    scope_id = f"tenant:{TENANT}" if method.name in OF_THE_ROOT else workspace.scope_id
-    return filled(method.request_class, **({"scope_id": scope_id} | fields))
+    return filled(method.request_class, **({"scope_id": method.scope(workspace)} | fields))
 
 
 def refused(answer: Answer, field: str, reason: str = "INVALID_REQUEST") -> None:

@@ -20,6 +20,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 
 import remit.v1
 from remit.v1 import access_pb2, errors_pb2
+from tests.cluster import Workspace
 
 CALL_SECONDS = 60.0
 _DETAILS_KEY = "grpc-status-details-bin"
@@ -42,6 +43,11 @@ class Method:
     def name(self) -> str:
         """`Service/Method`, for test ids."""
         return self.path.rsplit(".", 1)[1]
+
+    def scope(self, workspace: Workspace) -> str:
+        """The workspace to address: the tenant's root for what is done there only."""
+        is_of_root = self.name in {"AdminService/CreateWorkspace", "AdminService/ListWorkspaces"}
+        return f"tenant:{workspace.tenant_id}" if is_of_root else workspace.scope_id
 
     def takes(self, field_name: str) -> bool:
         """Whether its request has a field of this name."""
