@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ from storage.reader import CoalescedReader
 _log = logging.getLogger(__name__)
 
 _AUDITS_MAX = 2
+# Not to wait for a database that is away is no reason to refuse one that is there.
+_CONNECT_SECONDS_MIN = 5.0
 
 _SERVICE_NAMES = (
     "remit.v1.MemoryService",
@@ -97,7 +100,7 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
         prepared_statements=settings.database_prepared_statements,
     )
     await store.open()
-    await database.open(settings.startup_wait_seconds)
+    await database.open(max(settings.startup_wait_seconds, _CONNECT_SECONDS_MIN))
     await database.check_role()
     key_ring = KeyRing(store, page_size=settings.key_page_size)
     coalescer = Coalescer(database, queue_max=settings.queue_max)
@@ -162,15 +165,38 @@ def _server(settings: Settings) -> grpc.aio.Server:
     )
 
 
-def _add_port(server: grpc.aio.Server, settings: Settings) -> int:
-    if settings.tls_cert_file is not None and settings.tls_key_file is not None:
-        pair = (_read(settings.tls_key_file), _read(settings.tls_cert_file))
-        return int(server.add_secure_port(settings.listen, grpc.ssl_server_credentials([pair])))
-    return int(server.add_insecure_port(settings.listen))
+@dataclass(eq=False)
+class CannotListen(Exception):
+    """The service can't listen: the address is another's, or the certificate or its key can't be used."""
+
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"can't listen with {self.what}: {self.why}"
+
+
+def _add_port(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:
+    try:
+        if credentials is not None:
+            return int(server.add_secure_port(address, credentials))
+        return int(server.add_insecure_port(address))
+    except RuntimeError:
+        tls = "" if credentials is None else ", or the certificate and key are not a pair"
+        raise CannotListen(address, f"the address is taken or not this machine's{tls}") from None
+
+
+def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    if settings.tls_cert_file is None or settings.tls_key_file is None:
+        return None
+    return grpc.ssl_server_credentials([(_read(settings.tls_key_file), _read(settings.tls_cert_file))])
 
 
 def _read(path: Path) -> bytes:
-    return path.read_bytes()
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CannotListen(str(path), error.strerror or "not readable") from None
 
 
 async def serve(
@@ -179,6 +205,7 @@ async def serve(
     """Serves until SIGTERM or SIGINT, then lets accepted calls finish and writes what they left.
 
     `started(port)` is called once calls are answered. `supervisor_fd` is a pipe whose end means the same as SIGTERM.
+    Raises CannotListen, and what services_of raises.
     """
     async with services_of(settings, database_dsn) as services:
         registry = registry_of(services, verifier_of(settings))
@@ -190,7 +217,7 @@ async def serve(
             reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, registry)
         server = _server(settings)
         registry.install(server)
-        port = _add_port(server, settings)
+        port = _add_port(server, settings.listen, _credentials(settings))
         probes = await _start_probes(settings, health_servicer)
         await server.start()
         for name in ("", *_SERVICE_NAMES):
@@ -210,7 +237,7 @@ async def _start_probes(settings: Settings, servicer: Any) -> grpc.aio.Server | 
         return None
     probes = grpc.aio.server(options=[("grpc.so_reuseport", 1)])
     health_pb2_grpc.add_HealthServicer_to_server(servicer, probes)
-    probes.add_insecure_port(settings.health_listen)
+    _add_port(probes, settings.health_listen, None)
     await probes.start()
     return probes
 

@@ -6,12 +6,14 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Coroutine
 from typing import Any
 
 import click
 import uvloop
 from prometheus_client import start_http_server
 
+from server.app import CannotListen
 from server.app import serve as serve_process
 from server.cli import tenant as tenants
 from server.cli.connection import (
@@ -44,12 +46,12 @@ DEVELOPMENT_ADMIN = "actor:admin"
 def serve(**options: Any) -> None:
     """Serves. Every setting is also an environment variable; see docs/settings.md."""
     settings = read_settings(**options)
-    configure_logs(settings)
     _refuse_exposure(settings)
+    configure_logs(settings)
     with database_urls(settings) as urls:
         _prepare(settings, urls)
         if settings.workers == 1:
-            uvloop.run(serve_process(settings, urls.server, lambda port: _announce(settings, port)))
+            _run(serve_process(settings, urls.server, lambda port: _announce(settings, port)))
         else:
             sys.exit(_supervise(settings, urls))
 
@@ -64,10 +66,20 @@ def worker(ready_fd: int, alive_fd: int) -> None:
     configure_logs(settings)
     assert settings.database_url is not None
     dsn = settings.database_url.get_secret_value()
-    uvloop.run(serve_process(settings, dsn, lambda _: os.write(ready_fd, b"\n"), supervisor_fd=alive_fd))
+    _run(serve_process(settings, dsn, lambda _: os.write(ready_fd, b"\n"), supervisor_fd=alive_fd))
+
+
+def _run(process: Coroutine[Any, Any, None]) -> None:
+    try:
+        uvloop.run(process)
+    except CannotListen as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _refuse_exposure(settings: Settings) -> None:
+    if (settings.tls_cert_file is None) != (settings.tls_key_file is None):
+        # Half of the pair would mean plaintext where TLS was meant.
+        raise click.UsageError("set both of REMIT_TLS_CERT_FILE and REMIT_TLS_KEY_FILE, or neither")
     if settings.listen_is_loopback or settings.allow_insecure_listen:
         return
     if settings.tls_cert_file is None or settings.tls_key_file is None:
@@ -111,7 +123,10 @@ def _wait_for_schema(dsn: str, seconds: float) -> None:
 def _announce(settings: Settings, port: int) -> None:
     if settings.metrics_listen is not None:
         host, _, metrics_port = settings.metrics_listen.rpartition(":")
-        start_http_server(int(metrics_port), host)
+        try:
+            start_http_server(int(metrics_port), host)
+        except OSError as error:
+            raise click.ClickException(f"can't listen on {settings.metrics_listen}: {error.strerror}") from None
     host = settings.listen.rpartition(":")[0]
     click.echo(f"remit serves on {host}:{port}")
     if settings.issuers_file is None:
