@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
+import psycopg
 import pytest
 
 from remit.v1 import ledger_pb2
@@ -44,9 +46,7 @@ class Own:
 
 @pytest.fixture(scope="module")
 def own() -> Iterator[Own]:
-    # A call waits for the database as long as it may.
-    settings = {"REMIT_DEADLINE_SECONDS_MAX": "3"}
-    with own_postgres() as postgres, running_cluster(lambda: nullcontext(postgres.databases()), **settings) as cluster:
+    with own_postgres() as postgres, running_cluster(lambda: nullcontext(postgres.databases())) as cluster:
         yield Own(postgres, cluster, Workspace(cluster))
 
 
@@ -91,6 +91,28 @@ def schema_away(own: Own) -> Iterator[None]:
             connection.execute("alter schema elsewhere rename to remit")
 
 
+@contextmanager
+def database_away(own: Own) -> Iterator[None]:
+    """PostgreSQL is stopped."""
+    with own.cluster.superuser() as connection:
+        own.postgres.stop()
+        until(lambda: has_ended(connection), "PostgreSQL stops")
+    try:
+        yield
+    finally:
+        own.postgres.start()
+        until(lambda: serves(own), "the service recovers")
+
+
+def has_ended(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the server at the other end is gone."""
+    try:
+        connection.execute("select 1")
+    except psycopg.OperationalError:
+        return True
+    return False
+
+
 def serves(own: Own) -> bool:
     """Whether the service does its work."""
     method = next(method for method in OWN if method.name == "MemoryService/Create")
@@ -122,17 +144,13 @@ def test_an_unexpected_failure_is_told_without_what_failed(own: Own) -> None:
 @pytest.mark.req("P-14-22")
 def test_while_the_database_is_away_every_call_is_told_to_come_back(own: Own) -> None:
     assert serves(own)
-    own.postgres.stop()
-    try:
+    with database_away(own):
         answers = told_of_all(own)
-        for name, answer in answers.items():
-            assert (answer.code, answer.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVICE_UNAVAILABLE"), (name, answer)
-            assert answer.pamspec.retryable is True
-            assert answer.retry.retry_delay.ToMilliseconds() > 0
-            holds_nothing_inside(answer)
-    finally:
-        own.postgres.start()
-    until(lambda: serves(own), "the service recovers")
+    for name, answer in answers.items():
+        assert (answer.code, answer.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVICE_UNAVAILABLE"), (name, answer)
+        assert answer.pamspec.retryable is True
+        assert answer.retry.retry_delay.ToMilliseconds() > 0
+        holds_nothing_inside(answer)
     assert CANARY not in logs(own)
     holds_sound(own)
 
@@ -151,13 +169,9 @@ def test_a_denial_that_cannot_be_recorded_is_still_a_refusal(own: Own, who: str)
 
     before = ask_again()
     assert before.reason in {"SCOPE_NOT_FOUND", "ACCESS_DENIED"}
-    own.postgres.stop()
-    try:
+    with database_away(own):
         answer = ask_again()
-        assert (answer.reason, answer.responses) == ("SERVICE_UNAVAILABLE", ())
-    finally:
-        own.postgres.start()
-    until(lambda: serves(own), "the service recovers")
+    assert (answer.reason, answer.responses) == ("SERVICE_UNAVAILABLE", ())
     assert ask_again().reason == before.reason
 
 
