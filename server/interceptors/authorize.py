@@ -26,6 +26,7 @@ from server.domain_errors import (
     PolicyDenied,
     ScopeNotFound,
     ServiceUnavailable,
+    VersionConflict,
 )
 from server.grants import exercise_of
 from server.interceptors.frame import Frame, Handler
@@ -42,10 +43,12 @@ from storage.model.event_record import Event, EventRecord
 from storage.model.events import AccessDenied as AccessDeniedEvent
 from storage.model.events import IntegrityViolated
 from storage.model.identifiers import new_id, root_scope_id
-from storage.workspaces import is_party_to_a_grant
+from storage.workspaces import is_party_to_a_grant, load_heads
 
 _ATTEMPTS_MAX = 3
 _HELD = "LEGAL_HOLD"
+# Their own statement, or the commit that recorded them, has proved that the decision stands.
+_CONFIRMED_ERRORS = (AccessDenied, ScopeNotFound, ServiceUnavailable, VersionConflict)
 
 
 def authorize(services: Services, operation: Operation) -> Handler:
@@ -84,16 +87,25 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     except IntegrityViolation as violation:
         await _record(call, IntegrityViolated(place=violation.place, kind=violation.kind), None)
         raise
-    except LegalHold as held:
+    except _CONFIRMED_ERRORS:
+        raise
+    except DomainError as error:
+        # What else is wrong with a call is told to whoever may make it now, not to whom an old view allows it.
+        [heads] = await load_heads(services.database, call.tenant_id, [call.scope_id])
+        call.confirm(heads)
+        await _note_failure(call, error)
+        raise
+    return response
+
+
+async def _note_failure(call: Call, error: DomainError) -> None:
+    if isinstance(error, LegalHold):
         # Who tried to dispose of what is held is told, and the ledger keeps it (field report A21).
         refused = AccessDeniedEvent(operation=_operation_name(call), denial_reason=_HELD, exact_reason=_HELD)
         delegation_id = None if call.exercise is None else call.exercise.leaf.delegation_id
-        await _record(call, refused, delegation_id, held.object_id)
-        raise
-    except REMEMBERED_ERRORS as error:
+        await _record(call, refused, delegation_id, error.object_id)
+    elif isinstance(error, REMEMBERED_ERRORS):
         await _remember(call, error)
-        raise
-    return response
 
 
 def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
