@@ -153,7 +153,7 @@ class Bursts:
         scope_id = self.random.choice(self.walk.scopes)
         object_id = self._living(account, scope_id)
         delegate = self.random.choice(ACTORS)
-        wanted = self._reading(account, scope_id, None, ADMIN, delegate, 3, None, "update")
+        wanted = self._reading(account, scope_id, None, ADMIN, delegate, None, None, "update")
         grant = self.walk.grant(account, wanted) if object_id else None
         if grant is None:
             return

@@ -89,9 +89,9 @@ class Scene:
         """A revocation under way."""
         return self.start("delegation.RevokeDelegation", revoke_message(self.scope_id, delegation_id), server=server)
 
-    def revoke(self, delegation_id: str, server: int = 0) -> None:
+    def revoke(self, delegation_id: str, server: int = 0, by: str = ADMIN) -> None:
         """Revokes; raises Refusal."""
-        self.call("delegation.RevokeDelegation", revoke_message(self.scope_id, delegation_id), server=server)
+        self.call("delegation.RevokeDelegation", revoke_message(self.scope_id, delegation_id), by, server)
 
     def standing(self, delegation_id: str, server: int = 0) -> delegation_pb2.DelegationStanding:
         """How a grant stands."""

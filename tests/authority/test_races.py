@@ -13,6 +13,7 @@ import pytest
 from tests.authority.account import entry_of
 from tests.authority.fleet import Fleet, answer_of, is_success, reasons_of, settled
 from tests.authority.scene import DELEGATE, MIDDLE, Scene, exercises_after_revocation
+from tests.cluster import Refusal
 
 ROUNDS = int(os.environ.get("REMIT_RACE_ROUNDS", "100"))
 _LIMIT = 4
@@ -137,17 +138,36 @@ def _give_and_take(scene: Scene, way: str, server: int) -> Callable[[], object]:
     rule_id = scene.add_rule(DELEGATE, "read", server=server)
     if way == "rule":
         return lambda: scene.remove_rule(rule_id, server)
-    for event in scene.events("policy_rule_added", server=server)[-3:]:
-        _remove_deny(scene, event.payload_json, server)
+    # Adding a standing rule answers with its id, so that the last turn's deny is found.
+    scene.remove_rule(scene.add_rule(DELEGATE, "read", allows=False, server=server), server)
     return lambda: scene.add_rule(DELEGATE, "read", allows=False, server=server)
 
 
-def _remove_deny(scene: Scene, payload_json: str, server: int) -> None:
-    import json
-
-    rule = json.loads(payload_json)
-    if rule["effect"] == "deny":
-        scene.remove_rule(rule["rule_id"], server)
+@pytest.mark.case("B04")
+@pytest.mark.req("X-07")
+def test_who_lost_a_right_is_told_of_no_other_failure(scene: Scene) -> None:
+    """Whatever else is wrong with a call is nothing to who may not make it any more, on a warm process either."""
+    taken = scene.create().object_id
+    scene.add_rule(DELEGATE, "query")
+    irrevocable = scene.grant("read", to=MIDDLE, revocable=False)
+    nowhere = {"target_scope_id": "workspace:absent"}
+    keyed = scene.creation(object_id=taken, object_type="claim", idempotency_key="key")
+    calls = {
+        "delegate": lambda: scene.grant("read", by=DELEGATE, server=1, **nowhere),
+        "delegation.revoke": lambda: scene.revoke(irrevocable, server=1, by=DELEGATE),
+        "create": lambda: scene.call("memory.Create", keyed, DELEGATE, 1),
+    }
+    failures = {"delegate": "POLICY_DENIED", "delegation.revoke": "POLICY_DENIED", "create": "INVALID_REQUEST"}
+    for action, call in calls.items():
+        rule_id = scene.add_rule(DELEGATE, action)
+        with pytest.raises(Refusal) as failed:
+            call()
+        assert failed.value.reason == failures[action]
+        scene.remove_rule(rule_id)
+        with pytest.raises(Refusal) as denied:
+            call()
+        assert denied.value.denial_reason == "NO_RULE"
+    assert scene.denials() == ["NO_RULE"] * 3
 
 
 @pytest.mark.req("X-07")
