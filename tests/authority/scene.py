@@ -48,24 +48,31 @@ class Scene:
         message = rule_message(self.scope_id, Rule(subject, action, object_type, allows=allows))
         return str(self.call("admin.AddPolicyRule", message, server=server).rule.rule_id)
 
+    def removal(self, rule_id: str) -> admin_pb2.RemovePolicyRuleRequest:
+        """The request that removes a rule or permit."""
+        return admin_pb2.RemovePolicyRuleRequest(scope_id=self.scope_id, rule_id=rule_id)
+
     def remove_rule(self, rule_id: str, server: int = 0) -> None:
         """Removes a rule."""
-        request = admin_pb2.RemovePolicyRuleRequest(scope_id=self.scope_id, rule_id=rule_id)
-        self.call("admin.RemovePolicyRule", request, server=server)
+        self.call("admin.RemovePolicyRule", self.removal(rule_id), server=server)
 
     def bind(self, actor: str, role: str, server: int = 0) -> None:
         """Binds an actor to a role."""
         request = admin_pb2.BindRoleRequest(scope_id=self.scope_id, actor_id=actor, role_id=role)
         self.call("admin.BindRole", request, server=server)
 
+    def unbinding(self, actor: str, role: str) -> admin_pb2.UnbindRoleRequest:
+        """The request that unbinds an actor from a role."""
+        return admin_pb2.UnbindRoleRequest(scope_id=self.scope_id, actor_id=actor, role_id=role)
+
     def unbind(self, actor: str, role: str, server: int = 0) -> None:
         """Unbinds an actor from a role."""
-        request = admin_pb2.UnbindRoleRequest(scope_id=self.scope_id, actor_id=actor, role_id=role)
-        self.call("admin.UnbindRole", request, server=server)
+        self.call("admin.UnbindRole", self.unbinding(actor, role), server=server)
 
-    def permit(self, source: Scene) -> None:
-        """Lets grants of another workspace reach into this one."""
-        self.call("admin.AddPolicyRule", permit_message(self.scope_id, source.scope_id))
+    def permit(self, source: Scene) -> str:
+        """Lets grants of another workspace reach into this one; returns the permit's id."""
+        message = permit_message(self.scope_id, source.scope_id)
+        return str(self.call("admin.AddPolicyRule", message).cross_scope_rule.rule_id)
 
     # Grants
 
@@ -120,11 +127,15 @@ class Scene:
         """The response to a read, or its Refusal."""
         return settled(self.reading(object_id, delegation_id, actor, server))
 
-    def check(self, delegation_id: str, operation: str = "read", server: int = 0, **fields: Any) -> Any:
-        """The response to a metered check by the delegate, or its Refusal."""
+    def checking(self, delegation_id: str, operation: str = "read", server: int = 0, **fields: Any) -> Any:
+        """A metered check by the delegate, under way."""
         check = {"target_delegation_id": delegation_id, "delegated_actor_id": DELEGATE, "operation": operation}
         request = delegation_pb2.CheckDelegationRequest(scope_id=self.scope_id, check=check | fields)
-        return settled(self.start("delegation.CheckDelegation", request, DELEGATE, server))
+        return self.start("delegation.CheckDelegation", request, DELEGATE, server)
+
+    def check(self, delegation_id: str, operation: str = "read", server: int = 0, **fields: Any) -> Any:
+        """The response to a metered check by the delegate, or its Refusal."""
+        return settled(self.checking(delegation_id, operation, server, **fields))
 
     # The ledger
 
