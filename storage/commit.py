@@ -26,6 +26,8 @@ _REMAINING = (
     " where tenant_id = %s and scope_id = %s and delegation_id = any (%b)"
 )
 _DEADLOCK_ATTEMPTS_MAX = 5
+# Two that open one tenant or workspace at once have no head to wait at; who comes second waits at these instead.
+_OPENED_MEANWHILE = frozenset({"tenants_pkey", "workspaces_pkey", "ledger_heads_pkey"})
 
 
 @dataclass(slots=True)
@@ -189,6 +191,10 @@ class Coalescer:
                     rows = await cursor.fetchall()
             except SerializationConflict:
                 continue
+            except StatementFailed as error:
+                if error.constraint in _OPENED_MEANWHILE:
+                    continue
+                raise
             except OutcomeUnknown:
                 return await self._resolve(commands, encoder.scopes)
             return [Outcome(Status(status), detail, now_us) for _, status, detail, now_us in rows]
