@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import grpc
@@ -15,6 +17,10 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from server.cli.serve import DEVELOPMENT_ADMIN, DEVELOPMENT_TENANT
+from server.tenants import add_tenant
+from storage.commands import Status
+from storage.commit import Coalescer
+from storage.database import Database
 from tests.cluster import Cluster, ServerProcess, Workspace
 from tests.conftest import DatabaseDsns, reachable_folder
 from tests.faults.account import check_ledger
@@ -82,14 +88,26 @@ def test_replicas_and_the_migration_start_together_twice(empty_database: Databas
 
 
 @pytest.mark.case("A49")
-def test_processes_on_one_embedded_database_start_together_twice(empty_database: DatabaseDsns, folder: Path) -> None:
+def test_processes_on_one_embedded_database_start_together(empty_database: DatabaseDsns, folder: Path) -> None:
     cluster = Cluster(empty_database, folder)  # of which only the folder and its issuer are used
     environment = cluster.environment()
     del environment["REMIT_DATABASE_URL"]
-    for _ in range(2):
-        servers = start_together(environment, folder)
-        check_healthy(servers)
-        check_they_are_one(cluster, servers)
-        end(servers)
-        assert not (folder / "postgres" / "postmaster.pid").exists()  # the last to leave stopped it
+    servers = start_together(environment, folder)
+    check_healthy(servers)
+    check_they_are_one(cluster, servers)
+    end(servers)
+    assert not (folder / "postgres" / "postmaster.pid").exists()  # the last to leave stopped it
     cluster.close()
+
+
+async def test_one_of_many_adds_a_tenant(fresh_database: DatabaseDsns) -> None:
+    """The others find it there: nothing of it exists that they could wait for."""
+    async with AsyncExitStack() as stack:
+        pools = [
+            await stack.enter_async_context(Database(fresh_database.server, size_max=1)) for _ in range(_PROCESSES)
+        ]
+        for round_number in range(5):
+            tenant_id = f"tenant-{round_number}"
+            added = (add_tenant(Coalescer(pool), tenant_id, ["actor:admin"]) for pool in pools)
+            statuses = [outcome.status for outcome in await asyncio.gather(*added)]
+            assert sorted(statuses) == sorted([Status.ACCEPTED, *[Status.SCOPE_EXISTS] * (_PROCESSES - 1)])
