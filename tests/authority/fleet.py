@@ -14,7 +14,7 @@ from remit.v1 import admin_pb2_grpc, delegation_pb2_grpc, ledger_pb2, ledger_pb2
 from tests.cluster import ADMIN, CALL_SECONDS, TENANT, Cluster, Refusal
 
 _TOKEN_SECONDS = 12 * 3600
-_STUBS = {
+_STUBS: dict[str, Callable[[grpc.Channel], Any]] = {
     "memory": memory_pb2_grpc.MemoryServiceStub,
     "delegation": delegation_pb2_grpc.DelegationServiceStub,
     "ledger": ledger_pb2_grpc.LedgerServiceStub,

@@ -76,21 +76,31 @@ class Scene:
 
     # Grants
 
-    def grant(self, *operations: str, by: str = ADMIN, to: str = DELEGATE, server: int = 0, **fields: Any) -> str:
-        """Grants for two hours around now unless the fields say otherwise; returns the grant's id."""
+    def grant_message(self, *operations: str, to: str = DELEGATE, **fields: Any) -> Any:
+        """A request for a grant of two hours around now, unless the fields say otherwise."""
         now_us = self.fleet.clock_us()
         values: dict[str, Any] = {
             "not_before": timestamp(now_us - HOUR_US),
             "not_after": timestamp(now_us + HOUR_US),
         } | fields
-        request = delegation_pb2.GrantDelegationRequest(
+        return delegation_pb2.GrantDelegationRequest(
             scope_id=self.scope_id,
             delegated_actor={"actor_id": to, "actor_kind": "agent"},
             granted_operations=list(operations),
             policy_basis="test policy",
             **values,
         )
-        return str(self.call("delegation.GrantDelegation", request, by, server).delegation.delegation_id)
+
+    def grant(self, *operations: str, by: str = ADMIN, server: int = 0, **fields: Any) -> str:
+        """Grants; returns the grant's id."""
+        message = self.grant_message(*operations, **fields)
+        return str(self.call("delegation.GrantDelegation", message, by, server).delegation.delegation_id)
+
+    def below(self, parent_id: str, **fields: Any) -> dict[str, Any]:
+        """The fields of a grant below another, with the same window."""
+        parent = self.standing(parent_id).delegation
+        window = {"not_before": parent.not_before, "not_after": parent.not_after}
+        return window | {"parent_delegation_id": parent_id} | fields
 
     def revoking(self, delegation_id: str, server: int = 0) -> Any:
         """A revocation under way."""
@@ -103,7 +113,8 @@ class Scene:
     def standing(self, delegation_id: str, server: int = 0) -> delegation_pb2.DelegationStanding:
         """How a grant stands."""
         request = delegation_pb2.GetDelegationRequest(scope_id=self.scope_id, target_delegation_id=delegation_id)
-        return self.call("delegation.GetDelegation", request, server=server).standing
+        response: delegation_pb2.GetDelegationResponse = self.call("delegation.GetDelegation", request, server=server)
+        return response.standing
 
     # Exercises
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import threading
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -28,7 +30,7 @@ class _Arrangement:
         self.is_child = is_child
         if crosses:
             self.place.permit(self.home)
-        self.target = {"target_scope_id": self.place.scope_id} if crosses else {}
+        self.target: dict[str, Any] = {"target_scope_id": self.place.scope_id} if crosses else {}
         self.object_id = self.place.create().object_id
 
     def grant(self) -> tuple[str, str]:
@@ -37,10 +39,8 @@ class _Arrangement:
             made = self.home.grant("read", usage_limit=_LIMIT, **self.target)
             return made, made
         parent = self.home.grant("read", to=MIDDLE, usage_limit=_LIMIT, max_redelegations=1, **self.target)
-        fields = {"parent_delegation_id": parent, "usage_limit": _LIMIT}
-        window = self.home.standing(parent).delegation
-        fields |= {"not_before": window.not_before, "not_after": window.not_after}
-        return self.home.grant("read", by=MIDDLE, **fields, **self.target), parent
+        fields = self.home.below(parent, usage_limit=_LIMIT, **self.target)
+        return self.home.grant("read", by=MIDDLE, **fields), parent
 
 
 def _race(arrangement: _Arrangement, revoker: int, readers: tuple[int, ...]) -> Counter[str]:
@@ -100,6 +100,39 @@ def test_a_revocation_holds_against_exercises_of_its_own_batch(fleet: Fleet, cro
     _hold_to_order(arrangement, outcomes)
 
 
+def test_no_sub_grant_stands_after_the_revocation_of_its_parent(scene: Scene) -> None:
+    made = 0
+    for turn in range(ROUNDS):
+        parent = scene.grant("read", to=MIDDLE, max_redelegations=1)
+        message = scene.grant_message("read", **scene.below(parent))
+        grants = [scene.start("delegation.GrantDelegation", message, MIDDLE, (turn + index) % 3) for index in range(3)]
+        revocation = scene.revoking(parent, turn % 3)
+        grants += [scene.start("delegation.GrantDelegation", message, MIDDLE, (turn + index) % 3) for index in range(3)]
+        answer_of(revocation)
+        outcomes = Counter(reasons_of([settled(one) for one in grants]))
+        assert set(outcomes) <= {"OK", "DELEGATION_NOT_EFFECTIVE"}
+        made += outcomes["OK"]
+    ended: set[str] = set()
+    granted = 0
+    for event in scene.events("delegation_granted", "delegation_revoked"):
+        if entry_of(event).event_type == "delegation_revoked":
+            ended.add(event.delegation_id)
+        elif parent_id := json.loads(event.payload_json).get("parent_delegation_id"):
+            assert parent_id not in ended
+            granted += 1
+    assert granted == made > 0
+    scene.verify()
+
+
+def test_revoking_on_every_process_at_once_is_one_revocation(scene: Scene) -> None:
+    for _ in range(10):
+        delegation_id = scene.grant("read")
+        answers = [answer_of(call) for call in [scene.revoking(delegation_id, index % 3) for index in range(9)]]
+        assert len({answer.event_id for answer in answers}) == 1
+        assert {answer.delegation.sequence for answer in answers} == {2}
+    assert len(scene.events("delegation_revoked")) == 10
+
+
 @pytest.mark.case("B04")
 @pytest.mark.req("P-18.2-06")
 def test_a_warm_process_allows_nothing_once_a_revocation_was_answered(scene: Scene) -> None:
@@ -152,7 +185,7 @@ def test_who_lost_a_right_is_told_of_no_other_failure(scene: Scene) -> None:
     irrevocable = scene.grant("read", to=MIDDLE, revocable=False)
     nowhere = {"target_scope_id": "workspace:absent"}
     keyed = scene.creation(object_id=taken, object_type="claim", idempotency_key="key")
-    calls = {
+    calls: dict[str, Callable[[], object]] = {
         "delegate": lambda: scene.grant("read", by=DELEGATE, server=1, **nowhere),
         "delegation.revoke": lambda: scene.revoke(irrevocable, server=1, by=DELEGATE),
         "create": lambda: scene.call("memory.Create", keyed, DELEGATE, 1),
@@ -245,9 +278,9 @@ def test_what_is_decided_is_kept_by_tenant_and_workspace(fleet: Fleet) -> None:
     first = Scene(fleet)
     same_name = Scene(fleet, "globex", first.scope_id)
     other = Scene(fleet)
-    for scene, reads in ((first, True), (same_name, False), (other, False)):
-        scene.add_rule(DELEGATE, "read", allows=reads)
-        scene.add_rule(DELEGATE, "query", allows=not reads)
+    for scene, may_read in ((first, True), (same_name, False), (other, False)):
+        scene.add_rule(DELEGATE, "read", allows=may_read)
+        scene.add_rule(DELEGATE, "query", allows=not may_read)
     object_id = "urn:object:1"
     for scene in (first, same_name, other):
         scene.create(object_id=object_id)

@@ -24,17 +24,12 @@ def test_beyond_the_parent_is_wider_even_where_the_root_grantor_holds_no_more(
     """The root grantor holds exactly what it granted."""
     scene.add_rule(GRANTOR, "delegate")
     scene.add_rule(GRANTOR, "read", object_type="claim")
-    restriction = {
+    restriction: dict[str, Any] = {
         "granted_object_types": {"values": ["claim"]},
         "granted_object_ids": {"values": ["urn:object:1"]},
     }
     parent = scene.grant("read", by=GRANTOR, to=MIDDLE, max_redelegations=1, **restriction)
-    window = scene.standing(parent).delegation
-    fields = restriction | {
-        "parent_delegation_id": parent,
-        "not_before": window.not_before,
-        "not_after": window.not_after,
-    }
+    fields = scene.below(parent, **restriction)
     scene.grant("read", by=MIDDLE, to=DELEGATE, **fields)
     wider = fields | asked
     operations = wider.pop("operations", ("read",))
@@ -49,8 +44,7 @@ def test_what_the_root_grantor_lost_of_the_parent_cannot_be_passed_on(scene: Sce
     scene.add_rule(GRANTOR, "read")
     updating = scene.add_rule(GRANTOR, "update")
     parent = scene.grant("read", "update", by=GRANTOR, to=MIDDLE, max_redelegations=1)
-    window = scene.standing(parent).delegation
-    fields = {"parent_delegation_id": parent, "not_before": window.not_before, "not_after": window.not_after}
+    fields = scene.below(parent)
     scene.remove_rule(updating)
     with pytest.raises(Refusal) as refused:
         scene.grant("read", "update", by=MIDDLE, **fields)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from google.protobuf.message import Message
 
 from remit.v1 import memory_pb2
 from tests.authority.fleet import Fleet, is_success, reasons_of, settled
@@ -46,9 +47,7 @@ def test_a_chain_falls_and_revives_with_its_root_on_every_process(scene: Scene) 
         scene.add_rule("role:reader", action)
     scene.bind(GRANTOR, "role:reader")
     child = scene.grant("read", by=GRANTOR, to=MIDDLE, max_redelegations=1)
-    window = scene.standing(child).delegation
-    fields = {"not_before": window.not_before, "not_after": window.not_after}
-    grandchild = scene.grant("read", by=MIDDLE, parent_delegation_id=child, **fields)
+    grandchild = scene.grant("read", by=MIDDLE, **scene.below(child))
     for turn in range(6):
         server, other = turn % 3, (turn + 1) % 3
         scene.unbind(GRANTOR, "role:reader", server)
@@ -66,9 +65,7 @@ def test_the_last_units_within_one_batch(fleet: Fleet, scene: Scene, left: int) 
     """The calls of one process pile up behind a lock and are committed together."""
     object_id = scene.create().object_id
     parent = scene.grant("read", to=MIDDLE, usage_limit=left, max_redelegations=1)
-    window = scene.standing(parent).delegation
-    fields = {"not_before": window.not_before, "not_after": window.not_after, "usage_limit": left}
-    children = [scene.grant("read", by=MIDDLE, parent_delegation_id=parent, **fields) for _ in range(2)]
+    children = [scene.grant("read", by=MIDDLE, **scene.below(parent, usage_limit=left)) for _ in range(2)]
     with fleet.holding(scene.scope_id) as until_waiting:
         reads = [scene.reading(object_id, children[index % 2]) for index in range(30)]
         until_waiting(1)
@@ -137,13 +134,14 @@ def test_a_metered_read_gives_nothing_that_was_removed_meanwhile(fleet: Fleet, s
         "expected_version_id": created.version_id,
         "policy_basis": "test policy",
     }
-    method, request = "memory.Delete", memory_pb2.DeleteRequest(**common)
+    method = "memory.Delete"
+    request: Message = memory_pb2.DeleteRequest(**common)
     if removal != "OBJECT_DELETED":
         dimension, state = memory_pb2.DIMENSION_AVAILABILITY, "redacted"
         if removal == "RETENTION_RESTRICTION":
             dimension, state = memory_pb2.DIMENSION_RETENTION, "pending_deletion"
-        move = memory_pb2.TransitionRequest(**common, dimension=dimension, target_state=state)
-        method, request = "memory.Transition", move
+        method = "memory.Transition"
+        request = memory_pb2.TransitionRequest(**common, dimension=dimension, target_state=state)
     with fleet.holding(scene.scope_id) as until_waiting:
         removing = scene.start(method, request, server=0)
         until_waiting(1)

@@ -27,6 +27,7 @@ from tests.authority.messages import (
     rule_message,
     told,
 )
+from tests.authority.offline import verify_exports
 from tests.authority.oracle import OK, Answer, Call, Entry, Grant, Rule, Workspace
 from tests.cluster import ADMIN, Refusal
 
@@ -306,7 +307,8 @@ class Walk:
             place.owed.clear()
 
     def close(self) -> None:
-        """The end of the episode: ledgers, counters and chains are what the oracle says."""
+        """The end of the episode: ledgers, counters and chains are what the oracle says, and verify, here and offline."""
+        heads: list[tuple[bool, int, bytes]] = []
         for account in self.accounts:
             self.compare_ledgers(account)
             for scope_id in self.scopes:
@@ -318,8 +320,13 @@ class Walk:
                 )
                 assert verified.ok, verified.findings
                 assert verified.count == everything[-1].sequence == len(everything)
+                heads.append((True, verified.head_sequence, verified.head_hash))
                 self._compare_counters(account, scope_id)
                 self.tally["events"] += len(everything)
+
+        ledgers = [(account.tenant_id, scope_id) for account in self.accounts for scope_id in self.scopes]
+        reports = verify_exports(self.fleet.cluster.database.server, ledgers)
+        assert [(report.ok, report.head_sequence, report.head_hash) for report in reports] == heads
 
     def _compare_counters(self, account: Account, scope_id: str) -> None:
         standings: dict[str, Any] = {}
