@@ -78,10 +78,11 @@ def check_of(call: Call) -> delegation_pb2.DelegationCheck:
     )
 
 
-def explain_message(call: Call) -> delegation_pb2.ExplainAccessRequest:
-    """An explanation of the call to the caller itself."""
+def explain_message(call: Call, asker: str) -> delegation_pb2.ExplainAccessRequest:
+    """An explanation of the call, to the caller itself or to somebody else."""
     return delegation_pb2.ExplainAccessRequest(
         scope_id=call.scope_id,
+        actor_id="" if asker == call.actor else call.actor,
         operation=call.action,
         object_id=call.object_id or "",
         object_type=call.object_type or "",

@@ -135,24 +135,27 @@ class Walk:
             self._replays.append((account, exercise, method, request))
 
     def _agreement(self, account: Account, call: Call, expected: Answer) -> None:
-        """A dry check, a batch and an explanation say what the call will be told."""
+        """A dry check, a batch and an explanation say what the call will be told, to whoever may ask."""
         reasons = expected.reasons if expected.code == "ACCESS_DENIED" else frozenset()
-        verdict = Answer("ACCESS_DENIED", reasons) if reasons else Answer(OK)
-        explained = self.ask(
-            account, "delegation.ExplainAccess", explain_message(call), call.actor, expected=Answer(OK)
-        )
+        asker = self.random.choice([call.actor, ADMIN])
+        message = explain_message(call, asker)
+        explained = self.ask(account, "delegation.ExplainAccess", message, asker, expected=Answer(OK))
         self._hold(reasons, explained.allowed, explained.denial_reason, "explained")
         if call.delegation_id is None:
             return
+        grant = account.oracle.grants.get(call.delegation_id)
+        if grant is not None and call.scope_id in (grant.home, grant.place):
+            asker = self.random.choice([asker, grant.grantor])
         check = check_of(call)
         dry = delegation_pb2.CheckDelegationRequest(scope_id=call.scope_id, check=check, dry_run=True)
-        self.ask(account, "delegation.CheckDelegation", dry, call.actor, expected=verdict)
+        verdict = Answer("ACCESS_DENIED", reasons) if reasons else Answer(OK)
+        self.ask(account, "delegation.CheckDelegation", dry, asker, expected=verdict)
         other = self.choices.exercise_by_grant(account, call.scope_id, call.actor).call
-        batch = delegation_pb2.BatchCheckDelegationRequest(
-            scope_id=call.scope_id, checks=[check, check_of(other), check]
-        )
-        verdicts = self.ask(account, "delegation.BatchCheckDelegation", batch, call.actor, expected=Answer(OK)).verdicts
-        for one, about in zip(verdicts, (reasons, account.oracle.judge(other), reasons), strict=True):
+        checks = [check, check_of(other), check]
+        batch = delegation_pb2.BatchCheckDelegationRequest(scope_id=call.scope_id, checks=checks)
+        asker = self.random.choice([call.actor, ADMIN])
+        answer = self.ask(account, "delegation.BatchCheckDelegation", batch, asker, expected=Answer(OK))
+        for one, about in zip(answer.verdicts, (reasons, account.oracle.judge(other), reasons), strict=True):
             self._hold(about, one.allowed, one.denial_reason, "in the batch")
         self.tally["agreement"] += 1
 
