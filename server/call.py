@@ -14,16 +14,13 @@ from authz.decision import Allowed, Decision, Denied, NeedsType, decide
 from authz.permissions import INSPECT_HISTORY, LEDGER_READ, PAMSPEC_OPERATIONS, TRANSITION, TRANSITION_ACTIONS
 from authz.principal import Principal
 from authz.request import AccessRequest, Touched
-from server import denials
 from server.access import MethodAccess
 from server.domain_errors import (
     DuplicateOperation,
-    ObjectDeleted,
-    ObjectNotFound,
-    VersionConflict,
 )
 from server.grants import Exercise
-from server.remembered import RememberedFailure
+from server.outcomes import raise_conflict, raise_for
+from server.refusals import Refused, StaleFacts
 from server.services import Services
 from server.views import WorkspaceView
 from server.wire.inputs import shown_by
@@ -49,18 +46,6 @@ from storage.model.events import DelegationExercised, ExerciseMode, Mirrored
 from storage.model.identifiers import new_id
 from storage.objects import Heads
 from storage.workspaces import load_heads
-
-
-class StaleFacts(Exception):
-    """The policy moved after the view was read: decide again on a fresh view."""
-
-
-@dataclass(eq=False)
-class Refused(Exception):
-    """The evaluator's denial on its way to the ledger. `object_id` is the object the call named, if any."""
-
-    denied: Denied
-    object_id: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -265,38 +250,13 @@ class Call:
             urgent=urgent,
         )
         outcome = await self.services.coalescer.submit(command)
-        self._raise_for(outcome, object_move)
         self.services.clock.observe(outcome.now_us)
+        if outcome.status is Status.CONFLICT and object_move is not None:
+            raise_conflict(outcome, object_move, self.may_read(object_move.object_id, object_move.object_type))
+        raise_for(outcome, object_move)
         if outcome.status is Status.ACCEPTED:
             self.exercise_event_ids = exercised_here
         return outcome
-
-    def _raise_for(self, outcome: Outcome, object_move: ObjectMove | None) -> None:
-        object_id = object_move.object_id if object_move else None
-        match outcome.status:
-            case Status.STALE:
-                raise StaleFacts
-            case Status.REPLAYED if "error" in outcome.detail:
-                # An equal request, at the same time, took the key and failed.
-                raise RememberedFailure.of(outcome.detail).error
-            case Status.DELEGATION:
-                denied = denials.ineffective(str(outcome.detail["reason"]), str(outcome.detail["delegation_id"]))
-                raise Refused(denied, object_id)
-            case Status.EXHAUSTED:
-                raise Refused(denials.exhausted(str(outcome.detail["delegation_id"])), object_id)
-            case Status.DUPLICATE:
-                raise DuplicateOperation
-            case Status.DELETED if object_move is None or object_move.expected_version_id is not None:
-                raise ObjectDeleted(object_id)
-            case Status.ABSENT:
-                raise ObjectNotFound
-            case Status.CONFLICT:
-                assert object_move is not None
-                readable = self.may_read(object_move.object_id, object_move.object_type)
-                current = str(outcome.detail["current_version_id"]) if readable else None
-                raise VersionConflict(object_move.expected_version_id, current, object_move.object_id)
-            case _:
-                return
 
     def may_read(self, object_id: str, object_type: str) -> bool:
         """Returns whether the caller may know of the object's versions: it may read it by the authority of this call."""

@@ -23,8 +23,9 @@ from authz.permissions import (
 )
 from remit.v1 import delegation_pb2
 from server import denials
-from server.call import Call, Refused, operation_of
+from server.call import Call, operation_of
 from server.domain_errors import InvalidRequest
+from server.refusals import Refused
 from server.standings import FoundGrant
 from storage.object_types import load_object_types
 

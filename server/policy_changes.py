@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from authz.decision import Denied
-from server.call import Call, StaleFacts
+from server.call import Call
+from server.refusals import StaleFacts
 from storage.commands import ColdChange, Outcome, Status
 from storage.model.event_record import Event
 from storage.workspaces import load_heads

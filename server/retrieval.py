@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authz.request import ABSENT, Touched
-from server.call import Call, StaleFacts
+from server.call import Call
 from server.domain_errors import (
     ObjectDeleted,
     ObjectNotFound,
     ObjectRedacted,
     RetentionRestriction,
 )
+from server.refusals import StaleFacts
 from server.versions import Plaintexts, version_columns
 from storage.encryption import IntegrityViolation, open_part
 from storage.keystore import KeyId

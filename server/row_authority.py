@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from authz.decision import Allowed
 from authz.reach import Reach
-from server.call import Call, StaleFacts
+from server.call import Call
+from server.refusals import StaleFacts
 from storage.objects import Heads
 from storage.row_filter import RowFilter
 

@@ -12,9 +12,10 @@ from authz.reasons import ExactReason
 from authz.standing import ineffective_reason
 from remit.v1 import delegation_pb2
 from server import denials
-from server.call import Call, Refused, StaleFacts
+from server.call import Call
 from server.domain_errors import ObjectNotFound
 from server.grants import Exercise, exercise_of, grant_version
+from server.refusals import Refused, StaleFacts
 from server.wire.delegations import delegation_message
 from storage.delegations import GrantChain, load_chains
 from storage.model.delegation import DelegationVersion

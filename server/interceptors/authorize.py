@@ -17,7 +17,7 @@ from authz.decision import Denied
 from authz.request import Touched
 from server import denials
 from server.access import AUTHORIZED, MethodAccess
-from server.call import Call, Refused, StaleFacts
+from server.call import Call
 from server.caller import Caller
 from server.domain_errors import (
     AccessDenied,
@@ -31,6 +31,7 @@ from server.domain_errors import (
 from server.grants import exercise_of
 from server.interceptors.frame import Frame, Handler
 from server.metrics import DENIALS
+from server.refusals import Refused, StaleFacts
 from server.remembered import REMEMBERED_ERRORS, RememberedFailure, remembered_result
 from server.rpc import Operation
 from server.services import Services

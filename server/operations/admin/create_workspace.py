@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from authz.permissions import ROLE_OWNER
 from remit.v1 import admin_pb2
-from server.call import Call, StaleFacts
+from server.call import Call
 from server.domain_errors import InvalidRequest
+from server.refusals import StaleFacts
 from server.tenants import opening, owner_rules
 from server.wire.grammars import is_extension_object_type
 from server.wire.policies import workspace_message

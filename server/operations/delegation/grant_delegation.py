@@ -22,9 +22,10 @@ from authz.policy import Enforcer
 from authz.reasons import COARSE_OF, ExactReason
 from authz.standing import decide_redelegation
 from remit.v1 import delegation_pb2
-from server.call import Call, Refused, StaleFacts
+from server.call import Call
 from server.domain_errors import PolicyDenied
 from server.granting import SealedVersion, facts_of, stored_version, wanted_version
+from server.refusals import Refused, StaleFacts
 from server.standings import confirm_policy, find_grant
 from server.wire.delegations import delegation_message
 from storage.commands import AlsoGuard, ChainGuard, Status

@@ -5,9 +5,10 @@ from __future__ import annotations
 from authz.decision import Allowed, Denied
 from authz.reasons import ExactReason
 from remit.v1 import ledger_pb2
-from server.call import Call, Refused
+from server.call import Call
 from server.listed_events import listed_event
 from server.paging import cursor_binding, fitting, last_place, next_cursor
+from server.refusals import Refused
 from server.row_authority import confirmed, row_filter
 from server.wire.enum_numbers import EVENT_TYPE_NAMES
 from storage.ledger import EventQuery, list_events

@@ -10,7 +10,7 @@ from server.versions import Plaintexts, new_version, seal_parts
 from server.wire import states as wire_states
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, provenance_from, signals_from, time_us
-from storage.commands import ObjectMove, Outcome, Status
+from storage.commands import EventRow, ObjectMove, Outcome, Status
 from storage.model.events import ObjectCreated, ToolCompleted, ToolInvoked
 from storage.model.identifiers import new_id
 from storage.model.memory import VersionCore
@@ -68,22 +68,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
         quality_signals=signals_from(request),
     )
     version = new_version(call, core, integrity)
-    created = ObjectCreated(
-        object_sequence=1,
-        envelope_digest=version.digest,
-        object_type=core.object_type,
-        lifecycle_state=states.lifecycle,
-        availability_state=states.availability,
-        retention_state=states.retention,
-        validation_state=states.validation,
-        policy_revision=call.view.enforcer.policy_revision,
-    )
-    named = {"object_id": object_id, "version_id": core.version_id}
-    events = [call.event(created, **named)]
-    if request.object_type == "tool_invocation":
-        events.append(call.event(ToolInvoked(), **named))
-    elif request.object_type == "tool_result":
-        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
+    events = _events(call, core, version.digest, tool_outcome)
     move = ObjectMove(object_id, None, request.object_type, core.version_id, 1)
     outcome = await call.commit(
         events,
@@ -97,6 +82,26 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     if outcome.status is Status.REPLAYED:
         return memory_pb2.CreateResponse(result=await replay_of(call, outcome.detail))
     return memory_pb2.CreateResponse(result=answer(call, core, plaintexts, events))
+
+
+def _events(call: Call, core: VersionCore, digest: str, tool_outcome: str | None) -> list[EventRow]:
+    created = ObjectCreated(
+        object_sequence=core.sequence,
+        envelope_digest=digest,
+        object_type=core.object_type,
+        lifecycle_state=core.lifecycle_state,
+        availability_state=core.availability_state,
+        retention_state=core.retention_state,
+        validation_state=core.validation_state,
+        policy_revision=call.view.enforcer.policy_revision,
+    )
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    events = [call.event(created, **named)]
+    if core.object_type == "tool_invocation":
+        events.append(call.event(ToolInvoked(), **named))
+    elif core.object_type == "tool_result":
+        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
+    return events
 
 
 def _states(request: memory_pb2.CreateRequest) -> States:

@@ -9,7 +9,7 @@ from authz.permissions import DELETE, REDACT, REVIEW
 from authz.request import Touched
 from remit.v1 import memory_pb2
 from server import denials
-from server.call import Call, Refused
+from server.call import Call
 from server.domain_errors import (
     InvalidRequest,
     InvalidStateTransition,
@@ -20,6 +20,7 @@ from server.domain_errors import (
     VersionConflict,
 )
 from server.mutations import answer, committed, replay_of
+from server.refusals import Refused
 from server.removal import delete_object
 from server.retrieval import Loaded, held_at, load, open_rows
 from server.versions import NewVersion, Plaintexts, new_version, seal_parts
