@@ -9,9 +9,9 @@ from typing import Any
 from server.call import Call
 from server.domain_errors import LegalHold, ObjectDeleted, VersionConflict
 from server.mutations import committed
+from server.provenances import provenance_or_default
 from server.retrieval import Loaded, authenticated_core
 from server.versions import Plaintexts, new_version, part_id, seal_parts
-from server.wire.inputs import provenance_or_default
 from storage.commands import ColdChange, EventRow, ObjectMove, Status
 from storage.model.events import AvailabilityTransitioned, PropagationJobOpened
 from storage.model.events import ObjectDeleted as ObjectDeletedEvent

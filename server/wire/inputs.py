@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from remit.v1 import common_pb2
 from server.domain_errors import InvalidRequest, PolicyDenied
-from storage.model.actor import ActorRef, AttestationValue
-from storage.model.identifiers import new_id
+from storage.model.actor import AttestationValue
 from storage.model.memory import QualitySignals
-from storage.model.provenance import Integrity, Provenance
+from storage.model.provenance import Integrity
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
     from google.protobuf.timestamp_pb2 import Timestamp
-
-    from server.call import Call
 
 _ATTESTATION_TEXTS: Final = (
     "agent_manifest_ref",
@@ -72,47 +69,6 @@ def check_actor_block(block: common_pb2.Actor, path: str) -> None:
     start_us, end_us = time_us(block.attestation, "not_before"), time_us(block.attestation, "not_after")
     if start_us is not None and end_us is not None and start_us > end_us:
         raise PolicyDenied("the attestation's window is inverted", field=f"{path}.attestation.not_before")
-
-
-async def provenance_from(
-    call: Call, given: common_pb2.ProvenanceInput, object_type: str, object_id: str, now_us: int
-) -> Provenance:
-    """Returns the provenance record of a new version: the client's claims with the server's id, actor and time.
-
-    Raises PolicyDenied when it names another actor than the caller, who does not hold `provenance.attribute` on the
-    object, and as `check_actor_block`.
-    """
-    actor = call.actor_ref()
-    if given.HasField("actor"):
-        check_actor_block(given.actor, "provenance.actor")
-    if given.HasField("actor") and given.actor.actor_id != call.actor_id:
-        refusal = PolicyDenied("attributing provenance to another actor needs a right of its own", "provenance.actor")
-        await call.demand_right("provenance.attribute", object_type, object_id, refusal)
-        display_name, attestation = shown_by(given.actor)
-        actor = ActorRef(
-            given.actor.actor_id, given.actor.actor_kind or "unknown", display_name, None, None, attestation
-        )
-    return Provenance(
-        provenance_id=new_id(),
-        actor=actor,
-        activity=given.activity,
-        recorded_at_us=now_us,
-        source_ref=given.source_ref or None,
-        evidence_refs=tuple(given.evidence_refs),
-        observed_at_us=time_us(given, "observed_at"),
-        transformation_parent=given.transformation_parent or None,
-        source_confidence=given.source_confidence if given.HasField("source_confidence") else None,
-        integrity_ref=given.integrity_ref or None,
-    )
-
-
-async def provenance_or_default(
-    call: Call, request: Any, object_type: str, object_id: str, activity: str, now_us: int
-) -> Provenance:
-    """Returns the provenance given, or one that says no more than who did what when."""
-    if request.HasField("provenance"):
-        return await provenance_from(call, request.provenance, object_type, object_id, now_us)
-    return Provenance(provenance_id=new_id(), actor=call.actor_ref(), activity=activity, recorded_at_us=now_us)
 
 
 def integrity_from(request: Any) -> Integrity | None:

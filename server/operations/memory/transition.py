@@ -20,11 +20,11 @@ from server.domain_errors import (
     VersionConflict,
 )
 from server.mutations import answer, committed, replay_of
+from server.provenances import provenance_from
 from server.refusals import Refused
 from server.removal import delete_object
 from server.retrieval import Loaded, held_at, load, open_rows
 from server.versions import NewVersion, Plaintexts, new_version, seal_parts
-from server.wire.inputs import provenance_from
 from storage.commands import EventRow, ObjectMove, Status
 from storage.model.events import (
     AvailabilityTransitioned,

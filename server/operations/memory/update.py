@@ -9,10 +9,11 @@ from remit.v1 import memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidObject, InvalidRequest, VersionConflict
 from server.mutations import answer, committed, replay_of
+from server.provenances import provenance_from
 from server.retrieval import demand_open, load, open_rows
 from server.versions import Plaintexts, new_version, seal_parts
 from server.wire.content_schemas import check_content, check_object_type
-from server.wire.inputs import integrity_from, provenance_from, signals_from, time_us
+from server.wire.inputs import integrity_from, signals_from, time_us
 from storage.commands import ObjectMove, Status
 from storage.model.events import ObjectUpdated, ProvenanceUpdated
 from storage.model.identifiers import new_id
