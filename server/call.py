@@ -48,6 +48,32 @@ from storage.objects import Heads
 from storage.workspaces import load_heads
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an operation wants committed, beside the guards that every change of its call has.
+
+    `result` is what an idempotency key keeps (None: nothing); `policy_revision` and `removal_revision` are guarded where
+    they are given, as is `also`, another workspace's policy. `exercised_*` name what the use of a grant was for.
+    """
+
+    events: Sequence[EventRow]
+    result: Mapping[str, Any] | None = None
+    object_move: ObjectMove | None = None
+    versions: Sequence[VersionRow] = ()
+    contents: Sequence[ContentRow] = ()
+    cold: ColdChange | None = None
+    workspace: WorkspaceOpening | None = None
+    bump: Sequence[str] = ()
+    policy_revision: int | None = None
+    removal_revision: int | None = None
+    also: AlsoGuard | None = None
+    chain: ChainGuard | None = None
+    urgent: bool = False
+    exercise_mode: ExerciseMode = ExerciseMode.RPC
+    exercised_object_id: str | None = None
+    exercised_operation: str | None = None
+
+
 @dataclass(slots=True, kw_only=True)
 class Call:
     """What an operation is given. `action` is the resolved action, `replay` what the idempotency key already answered."""
@@ -194,69 +220,54 @@ class Call:
             events.append(self.event(mirrored, scope_id=exercise.home_scope_id, **named))
         return events
 
-    async def commit(
-        self,
-        events: Sequence[EventRow],
-        *,
-        result: Mapping[str, Any] | None = None,
-        object_move: ObjectMove | None = None,
-        versions: Sequence[VersionRow] = (),
-        contents: Sequence[ContentRow] = (),
-        cold: ColdChange | None = None,
-        workspace: WorkspaceOpening | None = None,
-        bump: Sequence[str] = (),
-        policy_revision: int | None = None,
-        removal_revision: int | None = None,
-        also: AlsoGuard | None = None,
-        chain: ChainGuard | None = None,
-        urgent: bool = False,
-        exercise_mode: ExerciseMode = ExerciseMode.RPC,
-        exercised_object_id: str | None = None,
-        exercised_operation: str | None = None,
-    ) -> Outcome:
+    async def commit(self, change: Change) -> Outcome:
         """Commits a change of this call with the guards its decision stands on; an exercised grant gives a use.
 
         Returns the outcome when it is ACCEPTED, UNCHANGED or REPLAYED (or one only the operation can tell: SCOPE_EXISTS,
         LAST_OWNER, and for a new object EXISTS or DELETED). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted,
         ObjectNotFound, DuplicateOperation.
         """
-        exercise = self.exercise
-        exercised = self.exercised(exercise_mode, exercised_object_id or _object_of(events), exercised_operation)
+        exercise, chain, move = self.exercise, change.chain, change.object_move
+        object_id = change.exercised_object_id or _object_of(change.events)
+        exercised = self.exercised(change.exercise_mode, object_id, change.exercised_operation)
         exercised_here = [event.event_id for event in exercised if event.scope_id == self.scope_id]
         if exercise is not None:
             guarded = tuple((grant.delegation_id, grant.sequence) for grant in exercise.grants)
             chain = ChainGuard(exercise.home_scope_id, guarded, take_use=True)
-        idempotency = None
-        if self.idempotency_key is not None and result is not None:
-            kept = {"operation_id": self.operation_id, **result}
-            if "event_ids" in kept:
-                kept["event_ids"] = [*kept["event_ids"], *exercised_here]
-            idempotency = IdempotencyGuard(self.actor_id, self.idempotency_key, self.request_mac, kept)
+        restrict_revision = self.view.enforcer.restrict_revision
         command = Command(
             tenant_id=self.tenant_id,
             scope_id=self.scope_id,
             actor_id=self.actor_id,
-            events=[*events, *exercised],
-            revisions=Revisions(policy_revision, self.view.enforcer.restrict_revision, removal_revision),
-            also=also,
+            events=[*change.events, *exercised],
+            revisions=Revisions(change.policy_revision, restrict_revision, change.removal_revision),
+            also=change.also,
             chain=chain,
-            idempotency=idempotency,
-            object=object_move,
-            versions=versions,
-            contents=contents,
-            cold=cold,
-            workspace=workspace,
-            bump=bump,
-            urgent=urgent,
+            idempotency=self._key_guard(change.result, exercised_here),
+            object=move,
+            versions=change.versions,
+            contents=change.contents,
+            cold=change.cold,
+            workspace=change.workspace,
+            bump=change.bump,
+            urgent=change.urgent,
         )
         outcome = await self.services.coalescer.submit(command)
         self.services.clock.observe(outcome.now_us)
-        if outcome.status is Status.CONFLICT and object_move is not None:
-            raise_conflict(outcome, object_move, self.may_read(object_move.object_id, object_move.object_type))
-        raise_for(outcome, object_move)
+        if outcome.status is Status.CONFLICT and move is not None:
+            raise_conflict(outcome, move, self.may_read(move.object_id, move.object_type))
+        raise_for(outcome, move)
         if outcome.status is Status.ACCEPTED:
             self.exercise_event_ids = exercised_here
         return outcome
+
+    def _key_guard(self, result: Mapping[str, Any] | None, exercised_here: Sequence[str]) -> IdempotencyGuard | None:
+        if self.idempotency_key is None or result is None:
+            return None
+        kept = {"operation_id": self.operation_id, **result}
+        if "event_ids" in kept:
+            kept["event_ids"] = [*kept["event_ids"], *exercised_here]
+        return IdempotencyGuard(self.actor_id, self.idempotency_key, self.request_mac, kept)
 
     def may_read(self, object_id: str, object_type: str) -> bool:
         """Returns whether the caller may know of the object's versions: it may read it by the authority of this call."""
@@ -269,7 +280,7 @@ class Call:
         Guarded by the removal revision of the statement that read: what was erased in between is not returned.
         """
         if self.exercise is not None:
-            await self.commit([], removal_revision=heads.removal_revision, exercised_object_id=object_id)
+            await self.commit(Change(events=(), removal_revision=heads.removal_revision, exercised_object_id=object_id))
 
     def replayed(self) -> Mapping[str, Any] | None:
         """Returns what the idempotency key answered before, None when it is free; raises DuplicateOperation."""

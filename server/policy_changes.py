@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from authz.decision import Denied
-from server.call import Call
+from server.call import Call, Change
 from server.refusals import StaleFacts
 from storage.commands import ColdChange, Outcome, Status
 from storage.model.event_record import Event
@@ -81,12 +81,14 @@ async def _standing_revision(call: Call) -> int:
 async def _commit(call: Call, change: PolicyChange, before: int, kept: Mapping[str, Any]) -> Changed:
     event = call.event(change.event)
     outcome = await call.commit(
-        [event],
-        result={"policy_revision": before + 1, "event_ids": [event.event_id], **kept},
-        cold=change.cold,
-        bump=["policy", "restrict"] if change.restricts else ["policy"],
-        policy_revision=before,
-        urgent=True,
+        Change(
+            events=[event],
+            result={"policy_revision": before + 1, "event_ids": [event.event_id], **kept},
+            cold=change.cold,
+            bump=["policy", "restrict"] if change.restricts else ["policy"],
+            policy_revision=before,
+            urgent=True,
+        )
     )
     if outcome.status is Status.ACCEPTED:
         return Changed(outcome, before + 1, event.event_id, call.operation_id)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import LegalHold, ObjectDeleted, VersionConflict
 from server.mutations import committed
 from server.provenances import provenance_or_default
@@ -88,13 +88,15 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
     kept = part_id(core.parts, PartKind.PROVENANCE)
     erasure = {"job_id": job_id, "object_id": core.object_id, "kept_content_ids": [str(kept)]}
     outcome = await call.commit(
-        events,
-        result=committed(core, events, job_id),
-        object_move=replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True),
-        versions=[version.row],
-        contents=parts.rows,
-        cold=ColdChange("erasure_open", erasure),
-        bump=["removal"],
+        Change(
+            events=events,
+            result=committed(core, events, job_id),
+            object_move=replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True),
+            versions=[version.row],
+            contents=parts.rows,
+            cold=ColdChange("erasure_open", erasure),
+            bump=["removal"],
+        )
     )
     replayed = outcome.detail if outcome.status is Status.REPLAYED else None
     if replayed is None:

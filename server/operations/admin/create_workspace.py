@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from authz.permissions import ROLE_OWNER
 from remit.v1 import admin_pb2
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import InvalidRequest
 from server.refusals import StaleFacts
 from server.tenants import opening, owner_rules
@@ -64,17 +64,19 @@ async def handle(call: Call, request: admin_pb2.CreateWorkspaceRequest) -> admin
     events = [call.event(created, scope_id=scope_id), call.event(told_to_root)]
     event_ids = [event.event_id for event in events]
     outcome = await call.commit(
-        events,
-        result={"scope_id": scope_id, "event_ids": event_ids},
-        workspace=opening(
-            scope_id,
-            request.scope_kind,
-            [call.actor_id],
-            rules,
-            parent_scope_id=request.parent_scope_id or None,
-            require_purpose=policy.require_purpose,
-            extension_types=policy.extension_types,
-        ),
+        Change(
+            events=events,
+            result={"scope_id": scope_id, "event_ids": event_ids},
+            workspace=opening(
+                scope_id,
+                request.scope_kind,
+                [call.actor_id],
+                rules,
+                parent_scope_id=request.parent_scope_id or None,
+                require_purpose=policy.require_purpose,
+                extension_types=policy.extension_types,
+            ),
+        )
     )
     if outcome.status is Status.SCOPE_EXISTS:
         raise InvalidRequest("new_scope_id", "is taken")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from authz.decision import Denied
 from remit.v1 import delegation_pb2
-from server.call import Call
+from server.call import Call, Change
 from server.checking import asked_by, decide_all, demand_may_ask, may_check
 from server.domain_errors import AccessDenied
 from server.refusals import Refused
@@ -37,10 +37,12 @@ async def handle(call: Call, request: delegation_pb2.CheckDelegationRequest) -> 
         raise Refused(decision, check.object_id or None)
     assert grant is not None
     outcome = await call.commit(
-        [],
-        exercise_mode=ExerciseMode.CHECK,
-        exercised_object_id=check.object_id or None,
-        exercised_operation=check.operation,
+        Change(
+            events=[],
+            exercise_mode=ExerciseMode.CHECK,
+            exercised_object_id=check.object_id or None,
+            exercised_operation=check.operation,
+        )
     )
     left = outcome.detail.get("remaining_uses")
     return _answer(call, grant, None if left is None else int(left))

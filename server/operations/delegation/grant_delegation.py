@@ -22,7 +22,7 @@ from authz.policy import Enforcer
 from authz.reasons import COARSE_OF, ExactReason
 from authz.standing import decide_redelegation
 from remit.v1 import delegation_pb2
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import PolicyDenied
 from server.granting import SealedVersion, facts_of, stored_version, wanted_version
 from server.refusals import Refused, StaleFacts
@@ -61,15 +61,17 @@ async def handle(call: Call, request: delegation_pb2.GrantDelegationRequest) -> 
     guarded = tuple((grant.delegation_id, grant.sequence) for grant in basis.chain)
     crosses = basis.effective.scope_id != call.scope_id
     outcome = await call.commit(
-        [event],
-        result={
-            "delegation_id": wanted.delegation_id,
-            "version_id": wanted.version_id,
-            "event_ids": [event.event_id],
-        },
-        cold=sealed.grant(basis.chain),
-        chain=ChainGuard(call.scope_id, guarded, take_use=False) if guarded else None,
-        also=AlsoGuard(basis.effective.scope_id, basis.effective.restrict_revision) if crosses else None,
+        Change(
+            events=[event],
+            result={
+                "delegation_id": wanted.delegation_id,
+                "version_id": wanted.version_id,
+                "event_ids": [event.event_id],
+            },
+            cold=sealed.grant(basis.chain),
+            chain=ChainGuard(call.scope_id, guarded, take_use=False) if guarded else None,
+            also=AlsoGuard(basis.effective.scope_id, basis.effective.restrict_revision) if crosses else None,
+        )
     )
     if outcome.status is Status.REPLAYED:
         return await _replay(call, outcome.detail)

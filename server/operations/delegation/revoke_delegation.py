@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from remit.v1 import delegation_pb2
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import ObjectNotFound, PolicyDenied
 from server.granting import SealedVersion, made_by, stored_version
 from server.standings import FoundGrant, confirm_policy, demand_revocable
@@ -55,14 +55,16 @@ async def handle(
     )
     event = call.event(revoked, version_id=version.version_id, delegation_id=version.delegation_id)
     outcome = await call.commit(
-        [event],
-        result={
-            "delegation_id": version.delegation_id,
-            "version_id": version.version_id,
-            "event_ids": [event.event_id],
-        },
-        cold=sealed.revoke(grant.version.sequence),
-        urgent=True,
+        Change(
+            events=[event],
+            result={
+                "delegation_id": version.delegation_id,
+                "version_id": version.version_id,
+                "event_ids": [event.event_id],
+            },
+            cold=sealed.revoke(grant.version.sequence),
+            urgent=True,
+        )
     )
     if outcome.status is Status.REPLAYED:
         return await _replay(call, outcome.detail)

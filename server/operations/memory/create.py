@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from remit.v1 import memory_pb2
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
 from server.mutations import answer, committed, replay_of
 from server.provenances import provenance_from
@@ -72,11 +72,13 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     events = _events(call, core, version.digest, tool_outcome)
     move = ObjectMove(object_id, None, request.object_type, core.version_id, 1)
     outcome = await call.commit(
-        events,
-        result=committed(core, events),
-        object_move=move,
-        versions=[version.row],
-        contents=parts.rows,
+        Change(
+            events=events,
+            result=committed(core, events),
+            object_move=move,
+            versions=[version.row],
+            contents=parts.rows,
+        )
     )
     if outcome.status in (Status.EXISTS, Status.DELETED):
         raise _taken(call, request, outcome)

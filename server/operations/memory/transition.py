@@ -9,7 +9,7 @@ from authz.permissions import DELETE, REDACT, REVIEW
 from authz.request import Touched
 from remit.v1 import memory_pb2
 from server import denials
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import (
     InvalidRequest,
     InvalidStateTransition,
@@ -156,14 +156,16 @@ async def _move(
         rewritten = ProvenanceUpdated(provenance_id=provenance_id)
         events.append(call.event(rewritten, object_id=core.object_id, version_id=core.version_id))
     outcome = await call.commit(
-        events,
-        result=committed(core, events),
-        object_move=ObjectMove(
-            core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence
-        ),
-        versions=[version.row],
-        contents=contents,
-        bump=["removal"],
+        Change(
+            events=events,
+            result=committed(core, events),
+            object_move=ObjectMove(
+                core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence
+            ),
+            versions=[version.row],
+            contents=contents,
+            bump=["removal"],
+        )
     )
     if outcome.status is Status.REPLAYED:
         return memory_pb2.TransitionResponse(result=await replay_of(call, outcome.detail))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from remit.v1 import memory_pb2
-from server.call import Call
+from server.call import Call, Change
 from server.domain_errors import InvalidObject, InvalidRequest, VersionConflict
 from server.mutations import answer, committed, replay_of
 from server.provenances import provenance_from
@@ -73,11 +73,13 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
     events = [call.event(updated, **named)]
     events.append(call.event(ProvenanceUpdated(provenance_id=provenance.provenance_id), **named))
     outcome = await call.commit(
-        events,
-        result=committed(core, events),
-        object_move=replace(move, version_id=core.version_id, sequence=core.sequence),
-        versions=[version.row],
-        contents=parts.rows,
+        Change(
+            events=events,
+            result=committed(core, events),
+            object_move=replace(move, version_id=core.version_id, sequence=core.sequence),
+            versions=[version.row],
+            contents=parts.rows,
+        )
     )
     if outcome.status is Status.REPLAYED:
         return memory_pb2.UpdateResponse(result=await replay_of(call, outcome.detail))
