@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_PREFIX: Final = "REMIT_"
 
 
 def _default_data_dir() -> Path:
     return Path.home() / ".remit"
 
 
+def environment_of_child(settings: Mapping[str, str], *, inherit_settings: bool = True) -> dict[str, str]:
+    """Returns the environment for a process that this one starts: its own, with REMIT_ variables as given.
+
+    Without `inherit_settings` the REMIT_ variables that this process found stay out of it.
+    """
+    inherited = {name: value for name, value in os.environ.items() if inherit_settings or not name.startswith(_PREFIX)}
+    return inherited | dict(settings)
+
+
 class Settings(BaseSettings):
     """Everything that can be set, by environment variable or by the command's options (which win)."""
 
-    model_config = SettingsConfigDict(env_prefix="REMIT_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True)
 
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL URL of the server's role. Absent: the embedded PostgreSQL of the data directory."

@@ -25,7 +25,7 @@ from server.cli.connection import (
     told_plainly,
 )
 from server.cli.supervision import Workers, reserve_port
-from server.config import Settings
+from server.config import Settings, environment_of_child
 from server.issuers import DevelopmentIssuer
 from server.logs import configure_logs
 from storage.errors import DatabaseUnavailable
@@ -145,17 +145,16 @@ def _supervise(settings: Settings, urls: DatabaseUrls) -> int:
         reserved, address = reserve_port(settings.listen)
     except OSError as error:
         raise click.ClickException(f"can't listen on {settings.listen}: {error.strerror}") from None
-    environment = os.environ | {
-        name: str(value)
-        for name, value in {
+    environment = environment_of_child(
+        {
             "REMIT_DATABASE_URL": urls.server,
-            "REMIT_DATA_DIR": settings.data_dir,
+            "REMIT_DATA_DIR": str(settings.data_dir),
             "REMIT_LISTEN": address,
-            "REMIT_REFLECTION": settings.reflection,
-            "REMIT_WORKERS": 1,
-            "REMIT_ALLOW_INSECURE_LISTEN": settings.allow_insecure_listen,
-        }.items()
-    }
+            "REMIT_REFLECTION": str(settings.reflection),
+            "REMIT_WORKERS": "1",
+            "REMIT_ALLOW_INSECURE_LISTEN": str(settings.allow_insecure_listen),
+        }
+    )
     with reserved:
         port = int(address.rpartition(":")[2])
         return Workers(settings.workers, environment).run(lambda: _announce(settings, port))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +13,7 @@ from typing import Final
 
 from server.cli.connection import DatabaseUrls
 from server.cli.tenant import create
-from server.config import Settings
+from server.config import Settings, environment_of_child
 from server.issuers import DevelopmentIssuer
 from storage.embedded import EmbeddedPostgres
 from storage.migrate import upgrade
@@ -45,12 +44,12 @@ class Stage:
     @property
     def environment(self) -> dict[str, str]:
         """The environment of the processes of this stage."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("REMIT_")}
-        return inherited | {
+        settings = {
             "REMIT_DATA_DIR": str(self.data_dir),
             "REMIT_LISTEN": "127.0.0.1:0",
             "REMIT_LOG_LEVEL": "WARNING",
         }
+        return environment_of_child(settings, inherit_settings=False)
 
     def token(self, tenant_id: str, actor_id: str, actor_kind: str) -> str:
         """Returns a token of the development issuer for one actor."""

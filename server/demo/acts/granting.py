@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from datetime import timedelta
 
-from server.demo.account import POLICY_DENIED, denied
+from server.demo.account import POLICY_DENIED, Grant, denied
 from server.demo.play import BO, KIM, LU, OLGA, VERA, KnownPlace, Play
 
 # What Bo does with the grant, each a use: a query, two reads and an update; and one more, for which five calls race.
@@ -20,7 +20,7 @@ async def grant_work(play: Play) -> None:
         "Vera may read, update and query, and may delegate. She passes on what each worker needs: which operations, on "
         "which objects, until when, how often. Nobody can pass on more than they hold.",
     )
-    order, customer_id, passed_on = play.order, play.customer_id, play.passed_on_order
+    order, customer_id = play.order, play.customer_id
     await play.grant(
         VERA,
         BO,
@@ -51,29 +51,7 @@ async def grant_work(play: Play) -> None:
     )
     await play.grant(VERA, BO, "-", "grants Bo delete, which she does not hold", ("delete",), denied("NO_RULE"))
     if kim is not None:
-        await play.grant(
-            KIM,
-            LU,
-            "G4",
-            f"passes on to Lu: read on {passed_on.object_id}; 2 uses",
-            ("read",),
-            object_types=("entity",),
-            object_ids=(passed_on.object_id,),
-            usage_limit=2,
-            closes_in=timedelta(hours=7),
-            parent=kim,
-        )
-        await play.grant(
-            KIM,
-            LU,
-            "-",
-            "passes on to Lu: update, which G2 does not give",
-            ("update",),
-            POLICY_DENIED,
-            object_types=("entity",),
-            closes_in=timedelta(hours=7),
-            parent=kim,
-        )
+        await _pass_on(play, kim)
     await account.call(
         play.player(BO),
         "grants Kim what G1 gives him, as if it were his own",
@@ -89,6 +67,34 @@ async def grant_work(play: Play) -> None:
     )
     await _keep_a_place(play)
     account.end()
+
+
+async def _pass_on(play: Play, parent: Grant) -> None:
+    """Kim sub-grants Lu a part of a grant, and fails to sub-grant more."""
+    object_id = play.passed_on_order.object_id
+    await play.grant(
+        KIM,
+        LU,
+        "G4",
+        f"passes on to Lu: read on {object_id}; 2 uses",
+        ("read",),
+        object_types=("entity",),
+        object_ids=(object_id,),
+        usage_limit=2,
+        closes_in=timedelta(hours=7),
+        parent=parent,
+    )
+    await play.grant(
+        KIM,
+        LU,
+        "-",
+        "passes on to Lu: update, which G2 does not give",
+        ("update",),
+        POLICY_DENIED,
+        object_types=("entity",),
+        closes_in=timedelta(hours=7),
+        parent=parent,
+    )
 
 
 async def _keep_a_place(play: Play) -> None:
