@@ -31,13 +31,8 @@ class Removed:
     replayed: Mapping[str, Any] | None = None
 
 
-async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transition: bool = False) -> Removed:
-    """Commits the tombstone of an object; `as_transition` records the availability move as well (Q15).
-
-    `request` is a Delete or Transition request. Raises ObjectDeleted, LegalHold, VersionConflict.
-    """
+def _demand_removable(call: Call, request: Any, loaded: Loaded) -> None:
     standing = loaded.standing
-    move = ObjectMove(request.object_id, request.expected_version_id, standing.object_type)
     if standing.verdict == "deleted":
         raise ObjectDeleted(request.object_id)
     if standing.version_id != request.expected_version_id:
@@ -45,6 +40,15 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
         raise VersionConflict(request.expected_version_id, current, request.object_id)
     if standing.retention_state == "legal_hold":
         raise LegalHold(request.object_id)
+
+
+async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transition: bool = False) -> Removed:
+    """Commits the tombstone of an object; `as_transition` records the availability move as well (Q15).
+
+    `request` is a Delete or Transition request. Raises ObjectDeleted, LegalHold, VersionConflict.
+    """
+    _demand_removable(call, request, loaded)
+    move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
     before = authenticated_core(call, loaded.version)
     now_us = await call.services.clock.now_us()
     provenance = await provenance_or_default(call, request, before.object_type, before.object_id, "deleted", now_us)
