@@ -212,7 +212,11 @@ class Coalescer:
         for command in commands:
             found = standing.get(command.events[0].event_id) if command.events else None
             if found is not None:
-                detail = {"sequence": found[0], "use_number": found[1], "remaining_uses": await self._remaining(command)}
+                detail = {
+                    "sequence": found[0],
+                    "use_number": found[1],
+                    "remaining_uses": await self._remaining(command),
+                }
                 outcomes.append(Outcome(Status.ACCEPTED, detail, 0))
             else:
                 outcomes.extend(await self._commit([command]))
