@@ -9,8 +9,8 @@ from authz.permissions import OWNER_ACTIONS, ROLE_OWNER
 from storage.commands import Command, Outcome, WorkspaceOpening, event_row
 from storage.commit import Coalescer
 from storage.model.actor import ActorRef
+from storage.model.administration_events import TenantCreated, WorkspaceCreated
 from storage.model.event_record import EventRecord
-from storage.model.events import TenantCreated, WorkspaceCreated
 from storage.model.identifiers import new_id, root_scope_id
 from storage.model.policy import Binding, Effect, Rule
 

@@ -9,9 +9,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar, Final
 
+from storage.model import administration_events
 from storage.model.canonical import JsonValue
 from storage.model.event_record import BODY_VERSION, Event, EventRecord, VersionEvent
-from storage.model.policy import Binding, CrossScopeRule, Rule
 
 __all__ = ["BODY_VERSION", "EVENT_CLASSES", "Event", "EventRecord", "VersionEvent"]
 
@@ -226,102 +226,6 @@ class DelegationExercised(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TenantCreated(Event):
-    """A tenant was added; recorded in its root scope."""
-
-    TYPE: ClassVar[str] = "tenant_created"
-
-    root_scope_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceCreated(Event):
-    """A workspace was created, with the rules and bindings it starts with.
-
-    The copy in the tenant's root scope names the new workspace in `created_scope_id` and carries no rules or bindings:
-    those are the new workspace's, whose own first event has them.
-    """
-
-    TYPE: ClassVar[str] = "workspace_created"
-
-    scope_kind: str
-    parent_scope_id: str | None = None
-    require_purpose: bool = False
-    extension_types: tuple[str, ...] | None = None
-    rules: tuple[Rule, ...] = ()
-    bindings: tuple[Binding, ...] = ()
-    policy_revision: int
-    created_scope_id: str | None = None
-
-    def payload(self) -> dict[str, JsonValue]:
-        """Returns the payload."""
-        policy: dict[str, JsonValue] = {"require_purpose": self.require_purpose}
-        if self.extension_types is not None:
-            policy["extension_types"] = self.extension_types
-        value: dict[str, JsonValue] = {
-            "scope_kind": self.scope_kind,
-            "policy": policy,
-            "rules": [rule.for_event() for rule in self.rules],
-            "bindings": [binding.for_event() for binding in self.bindings],
-            "policy_revision": self.policy_revision,
-        }
-        if self.parent_scope_id is not None:
-            value["parent_scope_id"] = self.parent_scope_id
-        if self.created_scope_id is not None:
-            value["created_scope_id"] = self.created_scope_id
-        return value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyRuleChanged(Event):
-    """A rule or a cross-scope permit changed; `policy_revision` is the one after the change."""
-
-    rule: Rule | CrossScopeRule
-    policy_revision: int
-
-    def payload(self) -> dict[str, JsonValue]:
-        """Returns the payload."""
-        return {**self.rule.for_event(), "policy_revision": self.policy_revision}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyRuleAdded(PolicyRuleChanged):
-    """A rule or a cross-scope permit was added."""
-
-    TYPE: ClassVar[str] = "policy_rule_added"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyRuleRemoved(PolicyRuleChanged):
-    """A rule or a cross-scope permit was removed."""
-
-    TYPE: ClassVar[str] = "policy_rule_removed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleChanged(Event):
-    """A binding changed; `policy_revision` is the one after the change."""
-
-    actor_id: str
-    role_id: str
-    policy_revision: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleBound(RoleChanged):
-    """A role was bound to an actor."""
-
-    TYPE: ClassVar[str] = "role_bound"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleUnbound(RoleChanged):
-    """A role was unbound from an actor."""
-
-    TYPE: ClassVar[str] = "role_unbound"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrityViolated(Event):
     """Stored data failed its integrity check when it was read; `place` names the row's kind, `kind` what failed."""
 
@@ -355,8 +259,8 @@ class PropagationJobClosed(Event):
 EVENT_CLASSES: Final[Mapping[str, type[Event]]] = MappingProxyType(
     {
         item.TYPE: item
-        for item in tuple(vars().values())
+        for item in (*vars().values(), *vars(administration_events).values())
         if isinstance(item, type) and issubclass(item, Event) and hasattr(item, "TYPE")
     }
 )
-"""Every event type of this module by its wire string."""
+"""Every event type by its wire string, those of administration included."""

@@ -11,7 +11,7 @@ from server.domain_errors import InvalidRequest
 from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.wire.policies import cross_scope_kind_of, effect_of, permit_message, rule_message
 from storage.commands import ColdChange
-from storage.model.events import PolicyRuleAdded
+from storage.model.administration_events import PolicyRuleAdded
 from storage.model.identifiers import new_id
 from storage.model.policy import CrossScopeRule, Effect, Rule
 

@@ -7,7 +7,7 @@ from server.call import Call
 from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.wire.policies import binding_message
 from storage.commands import ColdChange
-from storage.model.events import RoleBound
+from storage.model.administration_events import RoleBound
 from storage.model.policy import Binding
 from storage.policy_rules import has_deny
 

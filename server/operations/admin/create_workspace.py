@@ -13,7 +13,7 @@ from server.tenants import opening, owner_rules
 from server.wire.grammars import is_extension_object_type
 from server.wire.policies import workspace_message
 from storage.commands import Status
-from storage.model.events import WorkspaceCreated
+from storage.model.administration_events import WorkspaceCreated
 from storage.model.identifiers import TENANT_SCOPE_PREFIX, root_scope_id
 from storage.model.policy import Binding
 from storage.workspaces import load_heads

@@ -6,7 +6,7 @@ from remit.v1 import admin_pb2
 from server.call import Call
 from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from storage.commands import ColdChange
-from storage.model.events import PolicyRuleRemoved
+from storage.model.administration_events import PolicyRuleRemoved
 from storage.policy_rules import find_rule
 from storage.workspaces import load_heads
 

@@ -7,7 +7,7 @@ from server.call import Call
 from server.domain_errors import PolicyDenied
 from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from storage.commands import ColdChange, Status
-from storage.model.events import RoleUnbound
+from storage.model.administration_events import RoleUnbound
 
 
 async def handle(call: Call, request: admin_pb2.UnbindRoleRequest) -> admin_pb2.UnbindRoleResponse:

@@ -18,7 +18,8 @@ from server.wire.json_export import (
     export_event,
     makes_version,
 )
-from storage.model.events import AccessDenied, RoleBound
+from storage.model.administration_events import RoleBound
+from storage.model.events import AccessDenied
 from tests.server.wire.samples import CONTENT, CORE, CREATED, DELEGATION, PARTS, event_row
 from tests.server.wire.shared_schemas import SCHEMAS, needs_shared, refusals
 

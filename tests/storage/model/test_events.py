@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.v1 import ledger_pb2
-from storage.model import events
+from storage.model import administration_events, events
 from storage.model.actor import ActorRef
 from storage.model.events import EVENT_CLASSES, Event, EventRecord
 from storage.model.policy import Binding, CrossScopeKind, CrossScopeRule, Effect, Rule
@@ -61,20 +61,20 @@ EXAMPLES: dict[str, Event] = {
             policy_revision=1,
             mirror_of=events.Mirrored("workspace:b", "urn:uuid:3"),
         ),
-        events.TenantCreated(root_scope_id="tenant:acme"),
-        events.WorkspaceCreated(
+        administration_events.TenantCreated(root_scope_id="tenant:acme"),
+        administration_events.WorkspaceCreated(
             scope_kind="workspace",
             extension_types=("com.example.note",),
             rules=(RULE,),
             bindings=(Binding("actor:a", "role:owner"),),
             policy_revision=1,
         ),
-        events.PolicyRuleAdded(rule=RULE, policy_revision=2),
-        events.PolicyRuleRemoved(
+        administration_events.PolicyRuleAdded(rule=RULE, policy_revision=2),
+        administration_events.PolicyRuleRemoved(
             rule=CrossScopeRule("rule:2", "workspace:b", CrossScopeKind.DELEGATION), policy_revision=3
         ),
-        events.RoleBound(**ROLE),
-        events.RoleUnbound(**ROLE),
+        administration_events.RoleBound(**ROLE),
+        administration_events.RoleUnbound(**ROLE),
         events.IntegrityViolated(place="memory_contents", kind="CIPHERTEXT"),
         events.PropagationJobOpened(job_id="urn:uuid:4"),
         events.PropagationJobClosed(job_id="urn:uuid:4", keys_destroyed=3),
