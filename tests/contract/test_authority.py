@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import grpc
 import pytest
 from google.protobuf import unknown_fields
 
+from remit.v1 import ledger_pb2
 from tests.cluster import ADMIN, Client, Cluster, Workspace
 from tests.contract.denials import CANARY, events_of_operation, new_operation_id, payload_of, the_denial
 from tests.contract.requests import filled
@@ -27,6 +29,7 @@ OF_ONESELF = {
 OF_ONES_GRANTS = {"LedgerService/ListEvents"}
 NOT_ALLOWED = {"ACCESS_DENIED", "SCOPE_NOT_FOUND", "UNAUTHENTICATED"}
 DELEGATION_ID_FIELD = 4
+METHODS = {method.name.split("/")[1]: method for method in OWN}
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,7 @@ def test_a_delegate_that_names_no_grant_is_denied(ward: Ward, method: Method) ->
     holds_denial(ward, answer, operation_id, "NO_RULE")
 
 
-@pytest.mark.req("P-14-02")
-@pytest.mark.req("P-13-04")
+@pytest.mark.req("P-14-02", "P-13-04", "P-15.3-02")
 @pytest.mark.parametrize("method", SCOPED, ids=lambda method: method.name)
 def test_a_deny_names_its_rule(cluster: Cluster, method: Method) -> None:
     workspace = Workspace(cluster)
@@ -157,6 +159,26 @@ def test_a_method_that_is_not_delegable_refuses_a_grant(ward: Ward, method: Meth
 
 
 @pytest.mark.req("P-15.4-01")
+def test_an_event_tells_who_on_whose_authority_where_why_and_under_which_policy(
+    ward: Ward, cluster: Cluster, workspace: Workspace
+) -> None:
+    made = grant(workspace, "create", delegate=DELEGATE)
+    workspace.create(ward.delegate, delegation_id=made.delegation_id, purpose="billing")
+    created, exercised = workspace.events()[-2:]
+    for event in (created, exercised):
+        request = ledger_pb2.GetEventRequest(scope_id=workspace.scope_id, event_id=event.event_id)
+        body = json.loads(workspace.owner.ledger.GetEvent(request).body)
+        assert body["actor"]["actor_id"] == DELEGATE
+        assert (body["actor"]["on_behalf_of_actor_id"], body["actor"]["delegation_id"]) == (ADMIN, made.delegation_id)
+        assert (body["scope_id"], body["purpose"]) == (workspace.scope_id, "billing")
+        assert body["payload"]["policy_revision"] >= 1
+    # What the request says of its actor is not what the event says.
+    spoofed = {"actor_id": ADMIN, "actor_kind": "human"}
+    own = Ward(workspace, ward.member, ward.delegate, "")
+    answer = call(own, ward.delegate, METHODS["Create"], new_operation_id(), actor=spoofed)
+    assert answer.reason == "ACCESS_DENIED"
+
+
 @pytest.mark.parametrize("method", SCOPED, ids=lambda method: method.name)
 def test_who_claims_to_be_another_is_denied(ward: Ward, method: Method) -> None:
     operation_id = new_operation_id()
@@ -186,7 +208,6 @@ def test_a_call_without_a_workspace_is_refused(ward: Ward, method: Method) -> No
     assert events_of_operation(ward.workspace.owner, ward.workspace.scope_id, operation_id) == []
 
 
-@pytest.mark.req("P-15.3-02")
 def test_denied_calls_are_counted_by_the_ledger(cluster: Cluster, workspace: Workspace) -> None:
     """X-02 at once: all methods denied to a member, a delegate and a stranger, and as many events as refusals."""
     workspace.allow(MEMBER, "snapshot.read")

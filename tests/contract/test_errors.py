@@ -15,7 +15,7 @@ from tests.cluster import ADMIN, Client, Cluster, Workspace
 from tests.contract.denials import CANARY, new_operation_id
 from tests.contract.requests import filled
 from tests.contract.wire import OWN, Answer, ask
-from tests.server.operations.delegation.grants import at, grant_request
+from tests.server.operations.delegation.grants import at, grant, grant_request
 from tests.server.operations.memory.requests import delete, transition
 
 METHODS = {method.name.split("/")[1]: method for method in OWN}
@@ -265,6 +265,22 @@ def test_a_denial_holds_no_content(cluster: Cluster, workspace: Workspace) -> No
 
 
 @pytest.mark.req("P-13-03")
+def test_a_batch_with_one_denied_part_tells_no_other_part(cluster: Cluster, workspace: Workspace) -> None:
+    own = grant(workspace, "read", delegate="actor:worker").delegation_id
+    other = grant(workspace, "read", delegate="actor:somebody").delegation_id
+    worker = cluster.client("actor:worker")
+    method = METHODS["BatchCheckDelegation"]
+    mine, theirs = (
+        {"target_delegation_id": target, "delegated_actor_id": actor_id, "operation": "read"}
+        for target, actor_id in ((own, "actor:worker"), (other, "actor:somebody"))
+    )
+    for checks, reason in (([mine], ""), ([mine, theirs], "ACCESS_DENIED"), ([theirs, mine], "ACCESS_DENIED")):
+        request = filled(method.request_class, scope_id=workspace.scope_id, checks=checks)
+        answer = ask(worker.channel, method, request, worker.metadata)
+        assert (answer.reason, len(answer.responses)) == (reason, 0 if reason else 1)
+        assert other.encode() not in answer.raw
+
+
 @pytest.mark.parametrize("name", ["Read", "Update", "Query", "InspectHistory", "ListEvents", "VerifyLedger"])
 def test_a_denied_call_across_workspaces_is_no_partial_success(
     cluster: Cluster, workspace: Workspace, name: str

