@@ -97,6 +97,7 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
     database = Database(
         database_dsn,
         size_max=settings.database_pool_max,
+        acquire_timeout_seconds=settings.database_acquire_seconds,
         prepared_statements=settings.database_prepared_statements,
     )
     await store.open()

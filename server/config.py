@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     deadline_seconds_max: float = Field(300.0, gt=0, description="Longest deadline honoured, seconds.")
     queue_max: int = Field(10_000, ge=1, description="Commands that may wait in one process.")
     database_pool_max: int = Field(8, ge=2, description="Database connections of one process.")
+    database_acquire_seconds: float = Field(
+        3.0, gt=0, description="How long a call waits for a database connection before it answers unavailable, seconds."
+    )
     database_prepared_statements: bool = Field(
         True, description="Use prepared statements. Off behind a transaction-pooling PgBouncer."
     )
