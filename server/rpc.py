@@ -7,14 +7,18 @@ declared once").
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import grpc
 from google.protobuf.message import Message
+from grpc_status import rpc_status
 
+from authz.tokens import LEEWAY_US
 from server.access import FOREIGN_LEVELS, PUBLIC, MethodAccess, MisdeclaredMethod, UndeclaredMethod
 from server.domain_errors import Unauthenticated
 from server.errors import status_of
@@ -87,24 +91,20 @@ class HandlerRegistry:
         return frozenset(f"/{service}/{verb}" for service, verbs in self._services.items() for verb in verbs)
 
     def _authenticated(self, handler: grpc.RpcMethodHandler) -> grpc.RpcMethodHandler:
-        verifier = self._verifier
+        """Returns the handler behind the credential check; its streams end when their token does."""
+        if handler.stream_stream is None:
+            raise MisdeclaredMethod("a foreign method", "has an arity that is not supported")
+        verifier, inner = self._verifier, handler.stream_stream
 
-        async def admit(context: grpc.aio.ServicerContext) -> None:
+        async def stream(requests: Any, context: grpc.aio.ServicerContext) -> Any:
             try:
-                await principal_of(verifier, context)
-            except Unauthenticated as error:
-                status = status_of(error, "", "")
-                await context.abort(grpc.StatusCode.UNAUTHENTICATED, status.message)
+                principal = await principal_of(verifier, context)
+                left_seconds = (principal.expires_at_us + LEEWAY_US - time.time_ns() // 1000) / 1_000_000
+                async with asyncio.timeout(left_seconds):
+                    async for response in inner(requests, context):
+                        yield response
+            except (Unauthenticated, TimeoutError):
+                status = rpc_status.to_status(status_of(Unauthenticated(), "", ""))
+                await context.abort(status.code, status.details, status.trailing_metadata)
 
-        if handler.stream_stream is not None:
-            inner_stream = handler.stream_stream
-
-            async def stream(requests: Any, context: grpc.aio.ServicerContext) -> Any:
-                await admit(context)
-                async for response in inner_stream(requests, context):
-                    yield response
-
-            return grpc.stream_stream_rpc_method_handler(
-                stream, handler.request_deserializer, handler.response_serializer
-            )
-        raise MisdeclaredMethod("a foreign method", "has an arity that is not supported")
+        return grpc.stream_stream_rpc_method_handler(stream, handler.request_deserializer, handler.response_serializer)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
+
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2
@@ -157,3 +161,21 @@ def test_what_a_good_token_of_another_tenant_proves(issued: IssuedCluster, issue
     answer = ask(client.channel, grant, grant_request(issued_workspace, "read"), client.metadata)
     assert (answer.code, answer.reason) == (grpc.StatusCode.NOT_FOUND, "SCOPE_NOT_FOUND")
     client.close()
+
+
+def test_a_stream_ends_with_its_token(issued: IssuedCluster, issued_channel: grpc.Channel) -> None:
+    # The token expired twenty-five seconds ago: inside the leeway, which has five seconds left.
+    token = issued.issuer.token(SUBJECT, TENANT, exp=int(time.time()) - 25)
+    call = issued_channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+    silent = threading.Event()
+
+    def requests() -> Iterator[bytes]:
+        yield reflection_pb2.ServerReflectionRequest(list_services="").SerializeToString()
+        silent.wait(60)
+
+    answers = call(requests(), metadata=[("authorization", f"Bearer {token}")], timeout=60)
+    assert reflection_pb2.ServerReflectionResponse.FromString(next(answers)).list_services_response.service
+    with pytest.raises(grpc.RpcError) as ended:
+        next(answers)
+    silent.set()
+    assert ended.value.code() is grpc.StatusCode.UNAUTHENTICATED
