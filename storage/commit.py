@@ -9,13 +9,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from storage.commands import BatchEncoder, Command, Outcome, Status
 from storage.database import Database
-from storage.errors import DatabaseUnavailable, OutcomeUnknown, QueueFull, SerializationConflict, StatementFailed
+from storage.errors import (
+    DatabaseUnavailable,
+    OutcomeUnknown,
+    QueueFull,
+    SerializationConflict,
+    StatementFailed,
+    StorageError,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -160,28 +167,26 @@ class Coalescer:
 
     async def _run(self, batch: Sequence[_Waiting]) -> None:
         try:
-            outcomes = await self._commit([waiting.command for waiting in batch])
+            results = await self._commit([waiting.command for waiting in batch])
         except StatementFailed as error:
             if len(batch) > 1:
                 for waiting in batch:
                     await self._run([waiting])
                 return
             _log.error("commit refused by the database: %s", error)
-            self._fail(batch, error)
+            results = [error]
         except Exception as error:  # whoever waits must be answered, whatever went wrong
-            self._fail(batch, error)
-        else:
-            for waiting, outcome in zip(batch, outcomes, strict=True):
-                if not waiting.answer.done():
-                    waiting.answer.set_result(outcome)
+            results = [error] * len(batch)
+        for waiting, result in zip(batch, results, strict=True):
+            if waiting.answer.done():
+                continue
+            if isinstance(result, Outcome):
+                waiting.answer.set_result(result)
+            else:
+                waiting.answer.set_exception(result)
 
-    @staticmethod
-    def _fail(batch: Sequence[_Waiting], error: Exception) -> None:
-        for waiting in batch:
-            if not waiting.answer.done():
-                waiting.answer.set_exception(error)
-
-    async def _commit(self, commands: Sequence[Command]) -> list[Outcome]:
+    async def _commit(self, commands: Sequence[Command]) -> list[Outcome | Exception]:
+        """Raises StatementFailed, and no class of OutcomeUnknown, only when nothing of the commands stands."""
         encoder = BatchEncoder(commands)
         arguments = (commands[0].tenant_id, encoder.scopes, encoder.commands_json, encoder.blobs)
         for _ in range(_DEADLOCK_ATTEMPTS_MAX):
@@ -200,34 +205,54 @@ class Coalescer:
             return [Outcome(Status(status), detail, now_us) for _, status, detail, now_us in rows]
         raise DatabaseUnavailable("DeadlockDetected")
 
-    async def _resolve(self, commands: Sequence[Command], scopes: Sequence[str]) -> list[Outcome]:
+    async def _resolve(self, commands: Sequence[Command], scopes: Iterable[str]) -> list[Outcome | Exception]:
         """The connection was lost with a batch on the way: find out what stands before anyone is answered.
 
-        Commands whose event stands were accepted; the others wrote nothing and are handed over again.
+        Commands whose event stands were accepted; the others wrote nothing and are handed over again, one by one. What
+        one of them meets is its own: were it raised, the batch would be run again, with those that stand.
         """
-        first_ids = [command.events[0].event_id for command in commands if command.events]
-        rows = await self._database.persist(_RESOLVE, (commands[0].tenant_id, list(scopes), first_ids))
-        standing = {event_id: (sequence, use_number) for event_id, sequence, use_number in rows}
-        outcomes: list[Outcome] = []
+        standing = await self._standing(commands, scopes)
+        results: list[Outcome | Exception] = []
         for command in commands:
-            found = standing.get(command.events[0].event_id) if command.events else None
-            if found is not None:
-                detail = {
-                    "sequence": found[0],
-                    "use_number": found[1],
-                    "remaining_uses": await self._remaining(command),
-                }
-                outcomes.append(Outcome(Status.ACCEPTED, detail, 0))
-            else:
-                outcomes.extend(await self._commit([command]))
-        return outcomes
+            found = standing.get(_first_event_id(command))
+            try:
+                results.append(await (self._accepted(command, *found) if found else self._repeat(command)))
+            except StorageError as error:
+                results.append(error)
+        return results
 
-    async def _remaining(self, command: Command) -> int | None:
-        """The uses left now of the grants a resolved command exercised; None when none is limited."""
-        chain = command.chain
-        if chain is None or not chain.take_use:
-            return None
-        delegation_ids = [delegation_id for delegation_id, _ in chain.grants]
-        params = (command.tenant_id, chain.home_scope_id, delegation_ids)
-        [(remaining,)] = await self._database.tenant_rows(command.tenant_id, _REMAINING, params)
-        return None if remaining is None else int(remaining)
+    async def _repeat(self, command: Command) -> Outcome | Exception:
+        """Hands over again a command that did not stand when it was looked up.
+
+        The lost request may still be on its way. Landing after this one it is refused, for its event stands. Landing
+        before, it stands itself, and what this one meets is its own shadow: so it is looked up once more.
+        """
+        result: Outcome | Exception
+        try:
+            [result] = await self._commit([command])
+        except StatementFailed as error:
+            result = error
+        if isinstance(result, Outcome) and result.status is Status.ACCEPTED:
+            return result
+        found = (await self._standing([command], command.scopes())).get(_first_event_id(command))
+        return await self._accepted(command, *found) if found else result
+
+    async def _standing(self, commands: Sequence[Command], scopes: Iterable[str]) -> dict[str | None, tuple[int, int]]:
+        """Sequence and use number by event id, of the commands' first events that stand."""
+        event_ids = [command.events[0].event_id for command in commands if command.events]
+        rows = await self._database.persist(_RESOLVE, (commands[0].tenant_id, sorted(scopes), event_ids))
+        return {event_id: (sequence, use_number) for event_id, sequence, use_number in rows}
+
+    async def _accepted(self, command: Command, sequence: int, use_number: int) -> Outcome:
+        """The outcome of a command that stands, with the uses that are left now of the grants it exercised."""
+        chain, remaining = command.chain, None
+        if chain is not None and chain.take_use:
+            params = (command.tenant_id, chain.home_scope_id, [delegation_id for delegation_id, _ in chain.grants])
+            [(remaining,)] = await self._database.tenant_rows(command.tenant_id, _REMAINING, params)
+        detail = {"sequence": sequence, "use_number": use_number, "remaining_uses": remaining}
+        return Outcome(Status.ACCEPTED, detail, 0)
+
+
+def _first_event_id(command: Command) -> str | None:
+    """What tells whether a command stands; one that only keeps an answer has none, and may be done twice."""
+    return command.events[0].event_id if command.events else None
