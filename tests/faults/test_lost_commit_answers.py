@@ -59,6 +59,7 @@ def test_a_create_is_answered_and_stands_once(relay: tuple[Relay, Cluster], work
     relay[0].lose(loss)
     created = workspace.create(operation_id="op:lost")
     assert relay[0].lost[-1] is loss
+    relay[0].land()
     assert events_of(workspace, "op:lost") == {"object_created": 1}
     assert workspace.read(created.object_id).envelope.version_id == created.version_id
     assert workspace.create(operation_id="op:lost").version_id == created.version_id
@@ -80,6 +81,7 @@ def test_an_update_is_answered_and_stands_once(relay: tuple[Relay, Cluster], wor
         provenance={"activity": "observed"},
     )
     updated = workspace.owner.memory.Update(update).result
+    relay[0].land()
     assert updated.sequence == 2
     assert workspace.read(created.object_id).envelope.version_id == updated.version_id
     check_whole(workspace)
@@ -96,6 +98,7 @@ def test_a_metered_exercise_takes_one_use(relay: tuple[Relay, Cluster], workspac
         scope_id=workspace.scope_id, operation_id="op:lost", object_id=created.object_id, delegation_id=delegation_id
     )
     assert delegate.memory.Read(read).envelope.version_id == created.version_id
+    relay[0].land()
     assert events_of(workspace, "op:lost") == {"delegation_exercised": 1}
     check_whole(workspace)
 
@@ -116,6 +119,7 @@ def test_a_check_tells_the_uses_that_are_left(relay: tuple[Relay, Cluster], work
         ),
     )
     answer = relay[1].client(DELEGATE).delegation.CheckDelegation(request)
+    relay[0].land()
     assert answer.HasField("remaining_uses")
     assert answer.remaining_uses == 4
     assert events_of(workspace, "op:lost") == {"delegation_exercised": 1}
@@ -136,6 +140,7 @@ def test_each_of_a_batch_is_answered_and_stands_once(
             made.lose(loss)
         results = [first.result(), *(call.result() for call in batch)]
     assert made.lost[-1] is loss
+    made.land()
     assert len({result.object_id for result in results}) == 17
     for number in range(16):
         assert events_of(workspace, f"op:lost-{number}") == {"object_created": 1}

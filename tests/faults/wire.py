@@ -11,6 +11,7 @@ import shutil
 import socket
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +27,13 @@ class Loss(enum.Enum):
 
     REQUEST = "the request never arrives"
     ANSWER = "it is done, and the answer is lost"
-    CONNECTION = "the caller is cut off while the database is at it"
+    CONNECTION = "the caller is cut off while the database is at it, or just before"
+    OVERTAKEN = "the request arrives when it was looked for in vain, and before it is sent again"
+    LATE = "the request arrives when all is over"
+
+
+_HELD = frozenset({Loss.OVERTAKEN, Loss.LATE})
+_UPSTREAM_STAYS = _HELD | {Loss.CONNECTION}
 
 
 class Relay:
@@ -42,6 +49,7 @@ class Relay:
         self._listener.listen()
         self._armed: list[Loss] = []
         self.lost: list[Loss] = []
+        self.held: list[Callable[[], None]] = []
 
     def lose(self, loss: Loss) -> None:
         """The next commit that passes meets this loss."""
@@ -49,7 +57,15 @@ class Relay:
 
     def take(self) -> Loss | None:
         """Returns the loss that a commit now meets."""
-        return self._armed.pop(0) if self._armed else None
+        if not self._armed:
+            return None
+        self.lost.append(self._armed.pop(0))
+        return self.lost[-1]
+
+    def land(self) -> None:
+        """Lets requests that were held arrive, and waits until the database has dealt with them."""
+        while self.held:
+            self.held.pop()()
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -75,6 +91,8 @@ class _Connection:
         self._relay, self._client, self._upstream = relay, client, upstream
         self._commits: set[bytes] = set()
         self._loss: Loss | None = None
+        self._held = bytearray()
+        self._dealt_with = threading.Event()
 
     def start(self) -> None:
         for work in (self._requests, self._answers):
@@ -84,7 +102,7 @@ class _Connection:
         assert callable(work)
         with suppress(OSError, EOFError):
             work()
-        if self._loss is not Loss.CONNECTION:
+        if self._loss not in _UPSTREAM_STAYS or work == self._answers:
             _close(self._upstream)
         _close(self._client)
 
@@ -94,14 +112,24 @@ class _Connection:
         while True:
             kind, body = _frame(self._client)
             if self._is_commit(kind, body) and self._loss is None:
+                if self._relay.lost[-1:] == [Loss.OVERTAKEN]:
+                    self._relay.land()
                 self._loss = self._relay.take()
-                if self._loss is not None:
-                    self._relay.lost.append(self._loss)
                 if self._loss is Loss.REQUEST:
                     return
+            if self._loss in _HELD:
+                self._held += _framed(kind, body)
+                if kind == b"S":
+                    self._relay.held.append(self._land)
+                    return
+                continue
             self._upstream.sendall(_framed(kind, body))
             if self._loss is Loss.CONNECTION and kind == b"S":
                 return
+
+    def _land(self) -> None:
+        self._upstream.sendall(self._held)
+        assert self._dealt_with.wait(30)
 
     def _is_commit(self, kind: bytes, body: bytes) -> bool:
         if kind == b"P":
@@ -112,10 +140,10 @@ class _Connection:
     def _answers(self) -> None:
         while True:
             kind, body = _frame(self._upstream)
-            if self._loss is Loss.ANSWER:
-                if kind == b"Z":
-                    return
-            elif self._loss is None:
+            if self._loss is not None and kind == b"Z":
+                self._dealt_with.set()
+                return
+            if self._loss is None:
                 self._client.sendall(_framed(kind, body))
 
 
