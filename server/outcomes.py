@@ -12,14 +12,14 @@ from storage.commands import ObjectMove, Outcome, Status
 
 
 def raise_for(outcome: Outcome, object_move: ObjectMove | None) -> None:
-    """Raises StaleFacts, Refused, DuplicateOperation, ObjectDeleted, ObjectNotFound, or what the key remembers."""
+    """Raises StaleFacts, Refused, RememberedFailure, DuplicateOperation, ObjectDeleted or ObjectNotFound."""
     object_id = object_move.object_id if object_move else None
     match outcome.status:
         case Status.STALE:
             raise StaleFacts
         case Status.REPLAYED if "error" in outcome.detail:
-            # An equal request, at the same time, took the key and failed.
-            raise RememberedFailure.of(outcome.detail).error
+            # An equal request took the key and failed.
+            raise RememberedFailure.of(outcome.detail)
         case Status.DELEGATION:
             denied = denials.ineffective(str(outcome.detail["reason"]), str(outcome.detail["delegation_id"]))
             raise Refused(denied, object_id)

@@ -37,9 +37,9 @@ def remembered_result(operation_id: str, name: str, facts: Mapping[str, Any]) ->
     return {"operation_id": operation_id, "error": name, "facts": dict(facts)}
 
 
-@dataclass(frozen=True, slots=True)
-class RememberedFailure:
-    """A failure read back from a key."""
+@dataclass(eq=False)
+class RememberedFailure(Exception):
+    """A failure read back from a key: what an equal request ended with, and under which operation id."""
 
     operation_id: str
     error: DomainError

@@ -14,6 +14,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from authz.decision import Denied
+from authz.permissions import CREATE
 from authz.request import Touched
 from server import denials
 from server.access import AUTHORIZED, MethodAccess
@@ -22,6 +23,7 @@ from server.caller import Caller
 from server.domain_errors import (
     AccessDenied,
     DomainError,
+    DuplicateOperation,
     LegalHold,
     PolicyDenied,
     ScopeNotFound,
@@ -80,7 +82,7 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
         raise ScopeNotFound
     call = _call(services, frame, view)
     try:
-        await _early_check(call, frame)
+        await _early_check(call)
         response = await operation(call, request)
     except Refused as refusal:
         await record_denial(call, refusal.denied, refusal.object_id)
@@ -88,25 +90,34 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     except IntegrityViolation as violation:
         await _record(call, IntegrityViolated(place=violation.place, kind=violation.kind), None)
         raise
+    except RememberedFailure as failure:
+        [heads] = await load_heads(services.database, call.tenant_id, [call.scope_id])
+        call.confirm(heads)
+        frame.operation_id = failure.operation_id
+        raise failure.error from None
     except _CONFIRMED_ERRORS:
         raise
     except DomainError as error:
         # What else is wrong with a call is told to whoever may make it now, not to whom an old view allows it.
         [heads] = await load_heads(services.database, call.tenant_id, [call.scope_id])
         call.confirm(heads)
-        await _note_failure(call, error)
-        raise
+        earlier = await _note_failure(call, error)
+        if earlier is None:
+            raise
+        frame.operation_id = earlier.operation_id
+        raise earlier.error from None
     return response
 
 
-async def _note_failure(call: Call, error: DomainError) -> None:
+async def _note_failure(call: Call, error: DomainError) -> RememberedFailure | None:
     if isinstance(error, LegalHold):
         # Who tried to dispose of what is held is told, and the ledger keeps it (field report A21).
         refused = AccessDeniedEvent(operation=_operation_name(call), denial_reason=_HELD, exact_reason=_HELD)
         delegation_id = None if call.exercise is None else call.exercise.leaf.delegation_id
         await _record(call, refused, delegation_id, error.object_id)
     elif isinstance(error, REMEMBERED_ERRORS):
-        await _remember(call, error)
+        return await _remember(call, error)
+    return None
 
 
 def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
@@ -132,13 +143,15 @@ async def _look_up_key(call: Call) -> None:
         return
     call.idempotency_key = key
     call.request_mac = _request_mac(call.services, call.access, call.request)
+    if call.access.pamspec_operation == CREATE and call.exercise is None:
+        return  # nothing is decided by it before the commit, which judges the key before the object
     stored = await call.services.idempotency_keys.get(call.tenant_id, (call.scope_id, call.actor_id, key))
     if stored is not None:
         call.replay = stored.result
         call.replay_matches = stored.request_mac == call.request_mac
 
 
-async def _early_check(call: Call, frame: Frame) -> None:
+async def _early_check(call: Call) -> None:
     request, access = call.request, call.access
     delegation_id = getattr(request, "delegation_id", "")
     chain = await call.services.chains.get(call.tenant_id, (call.scope_id, delegation_id)) if delegation_id else None
@@ -158,9 +171,7 @@ async def _early_check(call: Call, frame: Frame) -> None:
         raise PolicyDenied("the workspace demands a purpose", field="purpose")
     replayed = call.replayed() if call.replay is not None else None
     if replayed is not None and "error" in replayed:
-        failure = RememberedFailure.of(replayed)
-        frame.operation_id = failure.operation_id
-        raise failure.error
+        raise RememberedFailure.of(replayed)
 
 
 def touched_of(access: MethodAccess, request: Any) -> tuple[Touched, ...]:
@@ -289,9 +300,10 @@ async def _record_absent_scope(services: Services, frame: Frame) -> None:
         raise ServiceUnavailable
 
 
-async def _remember(call: Call, error: DomainError) -> None:
+async def _remember(call: Call, error: DomainError) -> RememberedFailure | None:
+    """Lets the call's key keep a failure; returns the one it keeps already, of an equal request before."""
     if call.idempotency_key is None or call.replay is not None:
-        return
+        return None
     facts: dict[str, Any] = (
         {item.name: getattr(error, item.name) for item in fields(error)} if is_dataclass(error) else {}
     )
@@ -303,4 +315,9 @@ async def _remember(call: Call, error: DomainError) -> None:
         events=[],
         idempotency=IdempotencyGuard(call.actor_id, call.idempotency_key, call.request_mac, result),
     )
-    await call.services.coalescer.submit(command)
+    outcome = await call.services.coalescer.submit(command)
+    if outcome.status is Status.DUPLICATE:
+        raise DuplicateOperation
+    if outcome.status is Status.REPLAYED and "error" in outcome.detail:
+        return RememberedFailure.of(outcome.detail)
+    return None
