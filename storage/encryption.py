@@ -28,6 +28,7 @@ _NONCE_BYTES: Final = 12
 _TAG_BYTES: Final = 16
 _PART_LABEL: Final = b"remit/part/1"
 _COMMITMENT_LABEL: Final = b"remit/commitment/1"
+_SHORT_LENGTHS: Final = tuple(length.to_bytes(4, "big") for length in range(1024))
 
 
 @dataclass(eq=False)
@@ -44,7 +45,12 @@ class IntegrityViolation(StorageError):
 
 def framed(*parts: bytes) -> bytes:
     """Returns the parts, each behind its length as 4 bytes big-endian, so that no two parts can trade bytes."""
-    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    pieces = []
+    for part in parts:
+        length = len(part)
+        pieces.append(_SHORT_LENGTHS[length] if length < len(_SHORT_LENGTHS) else length.to_bytes(4, "big"))
+        pieces.append(part)
+    return b"".join(pieces)
 
 
 class DeploymentKeys:

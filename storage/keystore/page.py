@@ -60,7 +60,7 @@ class KeyPage:
     wrapped once, when the page is made, so no nonce repeats. Tenant, page and slot are bound by the associated data.
     """
 
-    __slots__ = ("_cipher", "_tenant_id", "_wrapped", "page_id", "size")
+    __slots__ = ("_cipher", "_place", "_wrapped", "page_id", "size")
 
     def __init__(
         self, keys: DeploymentKeys, tenant_id: str, page_id: UUID, size: int, wrapped: Mapping[int, bytes]
@@ -68,7 +68,7 @@ class KeyPage:
         """A page of `size` slots; `wrapped` holds the wrapped keys (48 bytes) of those that were not destroyed."""
         self.page_id = page_id
         self.size = size
-        self._tenant_id = tenant_id
+        self._place = framed(_LABEL, tenant_id.encode(), page_id.bytes)
         self._wrapped = dict(wrapped)
         self._cipher = AESGCM(keys.derive_page_key(tenant_id, page_id))
 
@@ -115,7 +115,7 @@ class KeyPage:
             self._wrapped.pop(slot, None)
 
     def _associated_data(self, slot: int) -> bytes:
-        return framed(_LABEL, self._tenant_id.encode(), self.page_id.bytes, _nonce(slot))
+        return self._place + framed(_nonce(slot))
 
 
 def _nonce(slot: int) -> bytes:
