@@ -216,7 +216,12 @@ class BatchEncoder:
         self.scopes = sorted(scopes)
         self._position = {scope: index + 1 for index, scope in enumerate(self.scopes)}
         self.blobs: list[bytes] = []
+        self._grants: dict[tuple[str, str], int] = {}
         self.commands_json = json.dumps([self._command(command) for command in commands], separators=(",", ":"))
+
+    def _grant(self, home_scope_id: str, delegation_id: str) -> int:
+        """The position of a grant among those of the batch, under which its uses are counted."""
+        return self._grants.setdefault((home_scope_id, delegation_id), len(self._grants) + 1)
 
     def _blob(self, value: bytes | None) -> int | None:
         if value is None:
@@ -241,7 +246,10 @@ class BatchEncoder:
         if command.chain is not None:
             encoded["chain"] = {
                 "scope": self._position[command.chain.home_scope_id],
-                "grants": [{"id": grant_id, "version": version} for grant_id, version in command.chain.grants],
+                "grants": [
+                    {"id": grant_id, "version": version, "n": self._grant(command.chain.home_scope_id, grant_id)}
+                    for grant_id, version in command.chain.grants
+                ],
                 "take_use": command.chain.take_use,
             }
         if command.idempotency is not None:

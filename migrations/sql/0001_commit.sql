@@ -29,6 +29,15 @@ declare
     v_guard jsonb;
     v_reason text;
     v_exhausted text;
+    v_home text;
+    v_take boolean;
+    v_link record;
+    v_links integer[];
+    v_ix_taken integer;
+    -- Uses taken by this batch, by the position its encoder gave each grant; written once at the end.
+    u_home text[] := '{}';
+    u_id text[] := '{}';
+    u_taken bigint[] := '{}';
     v_remaining bigint;
     v_id text;
     v_version text;
@@ -69,6 +78,8 @@ begin
         v_exhausted := null;
         v_remaining := null;
         v_use := 0;
+        v_take := false;
+        v_links := '{}';
         v_scope := (v_command ->> 'scope')::integer;
 
         -- 1. Authority: the revisions it was decided at, then every grant of the chain.
@@ -90,30 +101,35 @@ begin
         end if;
         v_guard := v_command -> 'chain';
         if v_status is null and v_guard is not null then
-            select g.reason, g.id into v_reason, v_id from (
-                select c.ix, c.id, case
+            v_home := p_scopes[(v_guard ->> 'scope')::integer];
+            v_take := (v_guard ->> 'take_use')::boolean;
+            for v_link in
+                select c.id, c.n, d.uses, d.usage_limit, case
                     when d.delegation_id is null then 'DELEGATION_UNKNOWN'
                     when d.revoked then 'REVOKED'
                     when d.sequence <> c.version then 'CHANGED'
                     when v_now < d.not_before then 'NOT_YET_VALID'
                     when v_now > d.not_after then 'EXPIRED' end as reason
-                from rows from (jsonb_to_recordset(v_guard -> 'grants') as (id text, version bigint))
-                     with ordinality c(id, version, ix)
-                left join remit.delegations d on d.tenant_id = p_tenant
-                    and d.scope_id = p_scopes[(v_guard ->> 'scope')::integer] and d.delegation_id = c.id) g
-            where g.reason is not null order by g.ix limit 1;
-            if v_reason = 'CHANGED' then
-                v_status := 'stale';
-            elsif v_reason is not null then
-                v_status := 'delegation';
-                v_detail := jsonb_build_object('delegation_id', v_id, 'reason', v_reason);
-            elsif (v_guard ->> 'take_use')::boolean then
-                select d.delegation_id into v_exhausted
-                  from jsonb_to_recordset(v_guard -> 'grants') as c(id text)
-                  join remit.delegations d on d.tenant_id = p_tenant
-                      and d.scope_id = p_scopes[(v_guard ->> 'scope')::integer] and d.delegation_id = c.id
-                 where d.uses >= d.usage_limit limit 1;
-            end if;
+                from rows from (jsonb_to_recordset(v_guard -> 'grants') as (id text, version bigint, n integer))
+                     with ordinality c(id, version, n, ix)
+                left join remit.delegations d on d.tenant_id = p_tenant and d.scope_id = v_home and d.delegation_id = c.id
+                order by c.ix
+            loop
+                if v_link.reason is not null then
+                    v_status := case v_link.reason when 'CHANGED' then 'stale' else 'delegation' end;
+                    v_detail := jsonb_build_object('delegation_id', v_link.id, 'reason', v_link.reason);
+                    exit;
+                end if;
+                u_home[v_link.n] := v_home;
+                u_id[v_link.n] := v_link.id;
+                u_taken[v_link.n] := coalesce(u_taken[v_link.n], 0);
+                v_links := v_links || v_link.n;
+                v_use := v_link.uses + u_taken[v_link.n] + 1;
+                v_remaining := least(v_remaining, v_link.usage_limit - v_use);
+                if v_take and v_exhausted is null and v_use > v_link.usage_limit then
+                    v_exhausted := v_link.id;
+                end if;
+            end loop;
         end if;
 
         -- 2. The idempotency key. A replay takes no use, so it comes before the limit.
@@ -174,16 +190,13 @@ begin
                 h_restrict[v_opened] := 0;
                 h_removal[v_opened] := 0;
             end if;
-            v_guard := v_command -> 'chain';
-            if v_guard is not null and (v_guard ->> 'take_use')::boolean then
-                with taken as (
-                    update remit.delegations d set uses = d.uses + 1
-                      from jsonb_to_recordset(v_guard -> 'grants') as c(id text)
-                     where d.tenant_id = p_tenant and d.scope_id = p_scopes[(v_guard ->> 'scope')::integer]
-                       and d.delegation_id = c.id
-                    returning d.delegation_id, d.uses, d.usage_limit)
-                select max(t.uses) filter (where t.delegation_id = v_guard -> 'grants' -> -1 ->> 'id'),
-                       min(t.usage_limit - t.uses) into v_use, v_remaining from taken t;
+            if v_take then
+                foreach v_ix_taken in array v_links loop
+                    u_taken[v_ix_taken] := u_taken[v_ix_taken] + 1;
+                end loop;
+            else
+                v_use := 0;
+                v_remaining := null;
             end if;
             v_guard := v_command -> 'object';
             if v_guard ? 'version_id' then
@@ -278,6 +291,9 @@ begin
       from unnest(a_command) a(command),
            jsonb_to_recordset(p_commands -> (a.command - 1) -> 'contents') as c(object_id text, content_id uuid, part text,
                key_page uuid, key_slot integer, ciphertext integer, commitment integer);
+    update remit.delegations d set uses = d.uses + u.taken
+      from unnest(u_home, u_id, u_taken) u(home, id, taken)
+     where u.taken > 0 and d.tenant_id = p_tenant and d.scope_id = u.home and d.delegation_id = u.id;
     update remit.ledger_heads h
        set sequence = h_sequence[s.ix], chain_hash = h_hash[s.ix], recorded_at = h_recorded[s.ix],
            policy_revision = h_policy[s.ix], restrict_revision = h_restrict[s.ix], removal_revision = h_removal[s.ix]

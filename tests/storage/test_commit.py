@@ -292,3 +292,20 @@ async def test_the_servers_role_writes_only_through_the_function(fresh_database:
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     connection.execute(statement)  # type: ignore[arg-type]
         assert connection.execute("select count(*) from remit.ledger_events").fetchone() == (0,)
+
+
+async def test_children_share_the_last_uses_of_their_parent_within_one_batch(
+    coalescer: Coalescer, fresh_database: DatabaseDsns
+) -> None:
+    await submit_all(coalescer, grant("urn:d:1", ["urn:d:1"], usage_limit=3))
+    children = ("urn:d:2", "urn:d:3")
+    await submit_all(coalescer, *(grant(child, ["urn:d:1", child], usage_limit=3) for child in children))
+    statuses = await submit_all(coalescer, *(exercise("urn:d:1", children[n % 2]) for n in range(6)))
+    assert sorted(statuses) == [Status.ACCEPTED] * 3 + [Status.EXHAUSTED] * 3
+    with psycopg.connect(fresh_database.superuser) as connection:
+        uses = connection.execute("select delegation_id, uses from remit.delegations order by 1").fetchall()
+        numbers = connection.execute(
+            "select delegation_id, use_number from remit.ledger_events where use_number > 0 order by sequence"
+        ).fetchall()
+    assert uses == [("urn:d:1", 3), ("urn:d:2", 2), ("urn:d:3", 1)]
+    assert numbers == [("urn:d:2", 1), ("urn:d:3", 1), ("urn:d:2", 2)]
