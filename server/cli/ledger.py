@@ -7,11 +7,12 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 import click
 from rich.console import Console
@@ -20,12 +21,13 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.connection import data_dir_option, database_url_option, database_urls, read_settings, told_plainly
-from server.cli.offline_verifier import VerificationReport, verify
+from server.cli.offline_verifier import VerificationReport, verify_file
 from storage.database import Database
 from storage.ledger_export import export_source
 from storage.ledger_snapshot import ledger_snapshot
 
 EXIT_FINDINGS = 1
+PROGRESS_SECONDS = 0.1
 
 
 @click.group("ledger")
@@ -40,6 +42,11 @@ def ledger() -> None:
 )
 @click.option("--known-hash", help="Chain hash at that place, in hex.")
 @click.option("--chain-only", is_flag=True, help="Verify the chain and the head, without replaying the events; faster.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Processes that read the file; by default one for each core, and only one for a small file or a pipe.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Report as one JSON object.")
 @click.pass_context
 def verify_command(
@@ -48,6 +55,7 @@ def verify_command(
     known_sequence: int | None,
     known_hash: str | None,
     chain_only: bool,
+    jobs: int | None,
     as_json: bool,
 ) -> None:
     """Verify FILE, an exported ledger, without the service.
@@ -58,15 +66,18 @@ def verify_command(
     known_bytes = _known_hash(known_sequence, known_hash)
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with file.open("rb") as lines, Progress(*columns, console=errors, transient=True, disable=as_json) as progress:
-        task = progress.add_task("verifying", total=file.stat().st_size)
-        report = verify(
-            lines,
-            known_sequence,
-            known_bytes,
-            lambda _: progress.update(task, completed=_offset(lines)),
-            replay=not chain_only,
-        )
+    # Without refreshing by itself it has no thread, so that the verification can fork.
+    with Progress(*columns, console=errors, transient=True, disable=as_json, auto_refresh=False) as progress:
+        task = progress.add_task("verifying", total=file.stat().st_size or None)
+        shown = time.monotonic()
+
+        def show(done: int) -> None:
+            nonlocal shown
+            if time.monotonic() - shown > PROGRESS_SECONDS:
+                shown = time.monotonic()
+                progress.update(task, completed=done, refresh=True)
+
+        report = verify_file(file, known_sequence, known_bytes, show, replay=not chain_only, jobs=jobs)
     if as_json:
         click.echo(json.dumps({**asdict(report), "head_hash": report.head_hash.hex()}))
     else:
@@ -135,10 +146,6 @@ def _known_hash(known_sequence: int | None, known_hash: str | None) -> bytes | N
     if len(value) != 32:
         raise click.BadParameter("32 bytes in hex are needed", param_hint="--known-hash")
     return value
-
-
-def _offset(file: BinaryIO) -> int:
-    return file.tell() if file.seekable() else 0
 
 
 def _print_report(report: VerificationReport, chain_only: bool) -> None:

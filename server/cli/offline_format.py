@@ -113,6 +113,15 @@ def _check_event(record: Mapping[str, Any]) -> None:
         raise MalformedLineError("columns")
 
 
+def read_object(text: str) -> dict[str, Any] | None:
+    """Returns a JSON object without fractions, None when the text is none."""
+    try:
+        value = _decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def read_base64(text: str) -> bytes:
     """Returns the bytes of a base64 text, written in the one way that stands for them; else MalformedLineError."""
     try:

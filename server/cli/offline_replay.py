@@ -1,71 +1,19 @@
 """Replay of a ledger's events against the rows of an export (ledger.md, Proof).
 
-Half of the offline verification: `offline_verifier` feeds it. The two import only each other and the standard
-library, so that a proof never rests on the service's own code. Events come first, rows after them, each once; what is
-kept is one entry for each version, grant and rule.
+Part of the offline verification (`offline_verifier`): the standard library alone, nothing of the service. Events come
+first, rows after them, each once; what is kept is one entry for each version, grant and rule. `offline_tables` feeds it.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from server.cli.offline_format import MalformedPayloadError, read_count, read_integer, read_items, read_text
+from server.cli.offline_findings import Findings
+from server.cli.offline_format import read_count, read_integer, read_items, read_text
 
-FINDINGS_MAX = 1000
-
-# Kinds in the order in which they are reported at one place: the file, the chain, bodies, versions, uses, policy.
-KINDS = (
-    *("MALFORMED", "UNKNOWN_FORMAT"),
-    *("SEQUENCE_GAP", "BODY_CHANGED", "LEAF_HASH_CHANGED", "CHAIN_BROKEN", "RECORDED_AT_BACKWARDS"),
-    *("KNOWN_PLACE_MISSING", "KNOWN_PLACE_CHANGED", "TAIL_CUT", "HEAD_MISMATCH"),
-    *("BODY_MALFORMED", "BODY_NOT_CANONICAL", "BODY_FOREIGN", "COLUMN_CHANGED", "DUPLICATE_EVENT", "PAYLOAD_MALFORMED"),
-    *("VERSION_SEQUENCE_GAP", "VERSION_CHANGED", "VERSION_MALFORMED", "VERSION_COLUMN_CHANGED", "VERSION_MISSING"),
-    *("VERSION_WITHOUT_EVENT", "OBJECT_TYPE_CHANGED", "ROLLED_BACK", "POINTER_CHANGED", "ROW_MISSING"),
-    *("ROW_WITHOUT_EVENT", "USE_NUMBER_CHANGED", "EXERCISED_WITHOUT_GRANT", "EXERCISED_OTHER_VERSION"),
-    *("EXERCISED_AFTER_REVOCATION", "EXERCISED_OUTSIDE_WINDOW", "USAGE_LIMIT_EXCEEDED", "DELEGATION_CHAIN_CHANGED"),
-    *("USES_CHANGED", "REVOKED_FLAG_CHANGED", "RULE_CONTRADICTED", "RULE_CHANGED", "RULE_MISSING"),
-    *("RULE_WITHOUT_EVENT", "POLICY_REVISION_CHANGED", "TRUNCATED_EXPORT"),
-)
-_RANKS = {kind: rank for rank, kind in enumerate(KINDS)}
-
-VERSION_EVENTS = frozenset(
-    (
-        *("object_created", "object_updated", "object_deleted", "object_redacted", "lifecycle_transitioned"),
-        *("availability_transitioned", "retention_transitioned", "validation_transitioned"),
-    )
-)
 _RULE_FIELDS = ("subject", "action", "object_type", "object_id", "effect")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong: at an event's sequence, or at 0 for the file, the head or a table."""
-
-    sequence: int
-    kind: str
-    place: str
-
-
-class Findings:
-    """The first FINDINGS_MAX findings by place, and how many there were in all."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self._kept: list[Finding] = []
-
-    def add(self, sequence: int, kind: str, place: str) -> None:
-        """Notes a finding; later ones at earlier places displace those beyond the cap."""
-        self.total += 1
-        self._kept.append(Finding(sequence, kind, place))
-        if len(self._kept) >= 4 * FINDINGS_MAX:
-            self._kept = self.first()
-
-    def first(self) -> list[Finding]:
-        """Returns the findings, first bad place first; those of the head and the tables stand last."""
-        return sorted(self._kept, key=lambda f: (f.sequence == 0, f.sequence, _RANKS[f.kind], f.place))[:FINDINGS_MAX]
 
 
 class Lineage:
@@ -97,34 +45,36 @@ class Lineage:
             self._named[owner, number] = (version_id, digest, sequence, sequence)
             self._newest[owner] = (number, version_id, sequence)
 
-    def row(self, owner: str, number: int, version_id: str, core: bytes, ledger_sequence: int | None) -> int | None:
-        """A version row: returns the sequence of its event when it is the very version that the event names."""
-        place = f"{self._noun} {owner} version {number}"
+    def row(self, owner: str, number: int, version_id: str, digest: str, ledger_sequence: int | None) -> int | None:
+        """A version row with its core's digest: returns its event's sequence when it is the very version named there."""
         named = self._named.pop((owner, number), None)
         if named is None:
-            self._findings.add(0, "VERSION_WITHOUT_EVENT", place)
+            self._findings.add(0, "VERSION_WITHOUT_EVENT", f"{self._noun} {owner} version {number}")
             return None
-        stated_id, digest, first, last = named
+        stated_id, stated_digest, first, last = named
         if stated_id != version_id:
-            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: version_id")
-        if hashlib.sha256(core).hexdigest() != digest:
-            self._findings.add(first, "VERSION_CHANGED", place)
+            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{self._noun} {owner} version {number}: version_id")
+        if stated_digest != digest:
+            self._findings.add(first, "VERSION_CHANGED", f"{self._noun} {owner} version {number}")
             return None
         if ledger_sequence is not None and not first <= ledger_sequence <= last:
-            self._findings.add(first, "VERSION_COLUMN_CHANGED", f"{place}: ledger_sequence")
+            place = f"{self._noun} {owner} version {number}: ledger_sequence"
+            self._findings.add(first, "VERSION_COLUMN_CHANGED", place)
         return first
 
     def pointer(self, owner: str, number: int, version_id: str) -> None:
         """A pointer row: it must stand at the newest version that the events name."""
-        place = f"{self._noun} {owner}"
         newest = self._newest.pop(owner, None)
+        if newest is not None and newest[0] == number and newest[1] == version_id:
+            return
+        place = f"{self._noun} {owner}"
         if newest is None:
             self._findings.add(0, "ROW_WITHOUT_EVENT", place)
         elif number < newest[0]:
             self._findings.add(newest[2], "ROLLED_BACK", place)
         elif number > newest[0]:  # ahead of the events: no event can be named
             self._findings.add(0, "POINTER_CHANGED", place)
-        elif version_id != newest[1]:
+        else:
             self._findings.add(newest[2], "POINTER_CHANGED", place)
 
     def finish(self) -> None:
@@ -135,6 +85,17 @@ class Lineage:
             self._findings.add(sequence, "ROW_MISSING", f"{self._noun} {owner}")
 
 
+class Use(NamedTuple):
+    """A use of a grant: its version, the grants from the root to it, whether this is the copy of a use elsewhere."""
+
+    grant_id: str
+    version: int
+    chain: list[str]
+    mirrored: bool
+
+
+# The fields of a Use.
+UseFields = tuple[str, int, list[str], bool]
 _TERMS = ("not_before_us", "not_after_us", "usage_limit", "parent_delegation_id")
 
 
@@ -169,9 +130,15 @@ class GrantReplay:
 
     def pass_time(self, time_us: int, operation_id: str) -> None:
         """An event of any type was recorded at `time_us`."""
-        if operation_id != self._operation_id:
-            self._operation_id, self._earlier_us = operation_id, self._time_us
-        self._time_us = time_us
+        self.pass_operations(operation_id, time_us, self.earlier_us(operation_id))
+
+    def earlier_us(self, operation_id: str) -> int:
+        """Returns the time recorded last before an operation, which is under way or would begin now."""
+        return self._earlier_us if operation_id == self._operation_id else self._time_us
+
+    def pass_operations(self, operation_id: str, time_us: int, earlier_us: int) -> None:
+        """Events were recorded up to `time_us`, the last ones by an operation before which it was `earlier_us`."""
+        self._operation_id, self._time_us, self._earlier_us = operation_id, time_us, earlier_us
 
     def granted(self, sequence: int, body: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         """A grant is made; its terms stand in the payload and once more in the core of every version."""
@@ -202,51 +169,47 @@ class GrantReplay:
         self.lineage.name(sequence, grant_id, number, version_id, digest)
         return grant_id
 
-    def exercised(
-        self, sequence: int, time_us: int, use_number: int, body: Mapping[str, Any], payload: Mapping[str, Any]
-    ) -> None:
-        """A use of the last grant of the chain, and of each above it.
+    def exercised(self, sequence: int, time_us: int, earlier_us: int, use_number: int, use: UseFields) -> None:
+        """A use of the last grant of the chain, and of each above it; `earlier_us` as of its operation.
 
         A grant whose home is another workspace has no events here but its uses; there its own ledger accounts for them.
         """
-        leaf_id, chain = read_text(body, "delegation_id"), read_items(payload, "chain")
-        version = read_count(payload, "delegation_sequence")
-        if not all(type(link) is str for link in chain) or chain[-1:] != [leaf_id] or len(set(chain)) != len(chain):
-            raise MalformedPayloadError("chain")
-        leaf, place = self._grants.setdefault(leaf_id, _Grant()), f"delegation {leaf_id}"
+        leaf_id, version, chain, mirrored = use
+        leaf = self._grants.get(leaf_id)
+        if leaf is None:
+            leaf = self._grants[leaf_id] = _Grant()
         if leaf.granted_at:
             if chain != leaf.chain:
-                self._findings.add(sequence, "DELEGATION_CHAIN_CHANGED", place)
+                self._findings.add(sequence, "DELEGATION_CHAIN_CHANGED", f"delegation {leaf_id}")
             if version != self.lineage.newest(leaf_id):
-                self._findings.add(sequence, "EXERCISED_OTHER_VERSION", place)
+                self._findings.add(sequence, "EXERCISED_OTHER_VERSION", f"delegation {leaf_id}")
         else:
             leaf.foreign_at = leaf.foreign_at or sequence
-            if "mirror_of" in payload:
-                self._findings.add(sequence, "EXERCISED_WITHOUT_GRANT", place)
+            if mirrored:
+                self._findings.add(sequence, "EXERCISED_WITHOUT_GRANT", f"delegation {leaf_id}")
         for link in chain:
             grant = self._grants.get(link)
             if grant is not None and grant.granted_at:
-                self._use(sequence, time_us, grant, f"delegation {link}")
+                self._use(sequence, time_us, earlier_us, grant, link)
         if use_number != leaf.uses if leaf.granted_at else use_number <= leaf.use_number:
-            self._findings.add(sequence, "USE_NUMBER_CHANGED", place)
+            self._findings.add(sequence, "USE_NUMBER_CHANGED", f"delegation {leaf_id}")
         leaf.use_number = use_number
 
-    def _use(self, sequence: int, time_us: int, grant: _Grant, place: str) -> None:
+    def _use(self, sequence: int, time_us: int, earlier_us: int, grant: _Grant, grant_id: str) -> None:
         grant.uses += 1
         grant.used_at = sequence
         if grant.revoked_at:
-            self._findings.add(sequence, "EXERCISED_AFTER_REVOCATION", place)
+            self._findings.add(sequence, "EXERCISED_AFTER_REVOCATION", f"delegation {grant_id}")
         # When the clock has stepped back, the time recorded is that of an earlier operation, not the one judged by.
-        late = time_us > grant.not_after_us and time_us != self._earlier_us
-        if time_us < grant.not_before_us or late:
-            self._findings.add(sequence, "EXERCISED_OUTSIDE_WINDOW", place)
+        if time_us < grant.not_before_us or (time_us > grant.not_after_us and time_us != earlier_us):
+            self._findings.add(sequence, "EXERCISED_OUTSIDE_WINDOW", f"delegation {grant_id}")
         if grant.usage_limit is not None and grant.uses > grant.usage_limit:
-            self._findings.add(sequence, "USAGE_LIMIT_EXCEEDED", place)
+            self._findings.add(sequence, "USAGE_LIMIT_EXCEEDED", f"delegation {grant_id}")
 
-    def version_row(self, row: Mapping[str, Any], core_bytes: bytes, core: Mapping[str, Any] | None) -> None:
-        """A grant's version row; `core` is None when its bytes are no JSON object."""
+    def version_row(self, row: Mapping[str, Any], digest: str, core: Mapping[str, Any] | None) -> None:
+        """A grant's version row with its core's digest; `core` is None when its bytes are no JSON object."""
         grant_id, number = row["delegation_id"], row["sequence"]
-        event = self.lineage.row(grant_id, number, row["version_id"], core_bytes, None)
+        event = self.lineage.row(grant_id, number, row["version_id"], digest, None)
         if event is None:
             return
         place = f"delegation {grant_id} version {number}"

@@ -1,10 +1,14 @@
-"""The two implementations of the ledger's verification, held against every edit and against each other."""
+"""The two implementations of the ledger's verification, held against every edit and against each other.
+
+The offline one is held against itself too: on lines, and on a file in small chunks, by one process and by two.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import random
+import tempfile
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from server.cli.offline_replay import KINDS
-from server.cli.offline_verifier import VerificationReport, verify
+from server.cli.offline_findings import KINDS
+from server.cli.offline_verifier import VerificationReport, verify, verify_file
 from storage.ledger_check import check_ledger
 from storage.ledger_export import event_line, export_lines
 from storage.model.ledger_rows import FindingKind, KnownPlace, LedgerVerification
@@ -33,6 +37,14 @@ def offline(ledger: Ledger, known: KnownPlace | None = None) -> VerificationRepo
     return verify(lines_of(ledger), *place)
 
 
+def offline_file(ledger: Ledger, known: KnownPlace | None = None, jobs: int = 1) -> VerificationReport:
+    place = (known.sequence, known.chain_hash) if known else (None, None)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"\n".join(lines_of(ledger)))
+        file.flush()
+        return verify_file(file.name, *place, jobs=jobs, chunk_bytes=5000)
+
+
 def online(ledger: Ledger, known: KnownPlace | None = None) -> LedgerVerification:
     return asyncio.run(check_ledger(ledger.source(), known))
 
@@ -44,6 +56,7 @@ def findings_of(report: VerificationReport | LedgerVerification) -> list[tuple[i
 def both(ledger: Ledger, known: KnownPlace | None = None) -> list[tuple[int, str, str]]:
     """The findings that both implementations name, after making sure that they agree on all of them."""
     first, second = offline(ledger, known), online(ledger, known)
+    assert offline_file(ledger, known) == first
     assert findings_of(first) == findings_of(second)
     assert (first.ok, first.finding_count, first.head_sequence, first.head_hash, first.count) == (
         (second.ok, second.finding_count, second.head_sequence, second.head_hash, second.count)
@@ -74,6 +87,7 @@ def test_an_edit_is_found_at_its_place(edit: Edit) -> None:
     edit.apply(ledger)
     sequence, kind, _ = both(ledger)[0]
     assert (sequence, kind) == (edit.sequence, edit.kind)
+    assert offline_file(ledger, jobs=2) == offline(ledger)
 
 
 @pytest.mark.parametrize("edit", CHAIN_EDITS, ids=lambda edit: edit.name)

@@ -44,6 +44,15 @@ def test_an_edited_export_exits_with_1_and_names_the_place(tmp_path: Path) -> No
     assert (report["ok"], report["finding_count"], report["findings"][0]["sequence"]) == (False, 1, 14)
 
 
+@pytest.mark.parametrize("options", [(), ("--chain-only",)])
+def test_jobs_change_nothing_in_the_report(tmp_path: Path, options: tuple[str, ...]) -> None:
+    edited = whole_ledger()
+    edited.rewrite(14, purpose="audit")
+    file = write(edited, tmp_path / "export")
+    assert verify(file, "--jobs", "2", *options).stdout == verify(file, "--jobs", "1", *options).stdout
+    assert verify(file, "--jobs", "0").exit_code == 2
+
+
 def test_a_known_place_is_compared(tmp_path: Path) -> None:
     sound = whole_ledger()
     file = write(sound, tmp_path / "export")

@@ -1,0 +1,309 @@
+"""What makes the offline verification fast changes nothing in what it finds.
+
+The reference is the same reading line by line, with no line judged before. The ledger is long enough for every shape to
+have been learnt where it is changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import random
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from server.cli.offline_chunk import DoubtfulRun, EventRun, Judge, RowRun
+from server.cli.offline_format import VERSION_COLUMNS
+from server.cli.offline_reader import LedgerReader
+from server.cli.offline_verifier import VerificationReport, verify, verify_file
+from storage.ledger_export import export_lines
+from tests.storage.synthetic_ledger import Ledger, LedgerBuilder, canonical
+
+NAMES = {"tenant_id": "acme", "scope_id": "ws:one"}
+CHUNK_BYTES = 6000
+
+
+def long_ledger() -> Ledger:
+    """Rounds of everything that is frequent."""
+    builder = LedgerBuilder()
+    builder.begin()
+    builder.grant("urn:grant:root")
+    builder.grant("urn:grant:leaf", parent_delegation_id="urn:grant:root")
+    for number in range(8):
+        builder.write(f"urn:obj:{number}", "object_created", observed_at_us=number, quality_signals={"confidence": 0.5})
+        builder.write(f"urn:obj:{number}")
+        builder.exercise("urn:grant:root")
+        builder.exercise("urn:grant:root", "urn:grant:leaf")
+        builder.exercise_foreign("urn:grant:foreign", use_number=number + 1)
+        builder.append("access_denied", {"operation": "read", "marks": [1, {"none": None, "true": True}]})
+        builder.append("access_denied", {"operation": "read"}, purpose="é")
+    builder.revoke("urn:grant:root")
+    return builder.ledger
+
+
+LONG = long_ledger()
+EDITED_FROM = 40  # events from here on are of known shapes
+
+
+def lines_of(ledger: Ledger) -> list[bytes]:
+    return [line.encode() for line in export_lines(ledger.identity, **ledger.tables(), head=ledger.head)]
+
+
+LINES = lines_of(LONG)
+
+
+def one_by_one(lines: Sequence[bytes], known: tuple[int, bytes] | None = None) -> VerificationReport:
+    """The reference: every line is read by itself."""
+    reader = LedgerReader(known, True)
+    for number, line in enumerate(lines, 1):
+        reader.read(number, line)
+        if reader.names is None:
+            break
+    reader.finish()
+    findings = reader.findings
+    head = reader.head_sequence, reader.head_hash
+    return VerificationReport(not findings.total, findings.first(), findings.total, *head, reader.event_count)
+
+
+def agree(lines: Sequence[bytes], folder: Path, jobs: int = 1) -> VerificationReport:
+    """The outcome, after making sure that all ways to read the file come to it."""
+    content = b"\n".join(lines)
+    expected = one_by_one(content.split(b"\n") if content else [])
+    file = folder / "export"
+    file.write_bytes(content)
+    assert verify(lines) == one_by_one(lines)
+    with file.open("rb") as opened:
+        assert verify(opened) == expected
+    assert verify_file(file, jobs=jobs, chunk_bytes=CHUNK_BYTES) == expected
+    return expected
+
+
+def test_a_sound_export_is_in_no_doubt_but_for_its_few_other_rows() -> None:
+    runs = Judge(NAMES, True, None).judge("\n".join(line.decode() for line in LINES[1:]))
+    others = len(LINES) - 1 - len(LONG.events) - len(LONG.versions) - len(LONG.objects)
+    assert [(type(run), run.count) for run in runs] == [
+        *((EventRun, len(LONG.events)), (RowRun, len(LONG.versions) + len(LONG.objects)), (DoubtfulRun, others)),
+    ]
+
+
+def test_a_known_place_within_a_run_is_met(tmp_path: Path) -> None:
+    file = tmp_path / "export"
+    file.write_bytes(b"\n".join(LINES))
+    for known_hash in (LONG.events[EDITED_FROM].chain_hash, bytes(32)):
+        known = EDITED_FROM + 1, known_hash
+        assert verify(LINES, *known) == one_by_one(LINES, known) == verify_file(file, *known, jobs=2)
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 3000, 1 << 20])
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_chunks_and_jobs_change_nothing(tmp_path: Path, chunk_bytes: int, jobs: int) -> None:
+    edited = LONG.copy()
+    edited.rewrite(EDITED_FROM, purpose="audit")
+    del edited.events[EDITED_FROM + 5]
+    file = tmp_path / "export"
+    file.write_bytes(b"\n".join(lines_of(edited)))
+    report = verify_file(file, jobs=jobs, chunk_bytes=chunk_bytes)
+    assert report == one_by_one(lines_of(edited))
+    assert [finding.sequence for finding in report.findings[:2]] == [EDITED_FROM, EDITED_FROM + 6]
+
+
+def test_without_replay_the_chain_is_verified_in_chunks_too(tmp_path: Path) -> None:
+    edited = LONG.copy()
+    edited.rewrite(EDITED_FROM, purpose="audit")
+    edited.versions[0] = replace(edited.versions[0], core=b"{}")
+    file = tmp_path / "export"
+    file.write_bytes(b"\n".join(lines_of(edited)))
+    for jobs in (1, 2):
+        report = verify_file(file, replay=False, jobs=jobs, chunk_bytes=CHUNK_BYTES)
+        assert [(finding.sequence, finding.kind) for finding in report.findings] == [(EDITED_FROM, "BODY_CHANGED")]
+
+
+def test_progress_tells_every_byte_in_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "export"
+    file.write_bytes(b"\n".join(LINES))
+    for jobs in (1, 2):
+        told: list[int] = []
+        assert verify_file(file, None, None, told.append, jobs=jobs, chunk_bytes=CHUNK_BYTES).ok
+        assert told == sorted(told)
+        assert len(told) > 5
+        assert told[-1] == file.stat().st_size
+
+
+def test_processes_that_die_are_done_without(tmp_path: Path) -> None:
+    file = tmp_path / "export"
+    file.write_bytes(b"\n".join(LINES))
+
+    def kill(_: int) -> None:
+        for child in multiprocessing.active_children():
+            child.kill()
+
+    assert verify_file(file, None, None, kill, jobs=2, chunk_bytes=CHUNK_BYTES) == one_by_one(LINES)
+    assert multiprocessing.active_children() == []
+
+
+def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[b"\n".join(LINES)])
+    writer.start()
+    report = verify_file(tmp_path / "pipe", jobs=2)
+    writer.join()
+    assert report == one_by_one(LINES)
+
+
+@pytest.mark.parametrize("column", [*VERSION_COLUMNS, "version_id", "sequence", "ledger_sequence"])
+@pytest.mark.parametrize("index", [-1, -2])
+@pytest.mark.parametrize("value", [None, 7, "x"])
+def test_a_row_of_a_known_shape_is_held_against_its_core(
+    tmp_path: Path, column: str, index: int, value: object
+) -> None:
+    edited = LONG.copy()
+    edited.versions[index] = replace(edited.versions[index], **{column: value})
+    assert agree(lines_of(edited), tmp_path).ok is (getattr(LONG.versions[index], column) == value)
+
+
+def test_a_truth_value_in_a_core_is_not_taken_for_an_absent_column(tmp_path: Path) -> None:
+    builder = LedgerBuilder()
+    builder.begin()
+    for number in range(8):
+        builder.write(f"urn:obj:{number}", "object_created", observed_at_us=True)
+    builder.ledger.versions = [replace(row, observed_at_us=1) for row in builder.ledger.versions]
+    assert agree(lines_of(builder.ledger), tmp_path).ok
+    builder.ledger.versions[-1] = replace(builder.ledger.versions[-1], observed_at_us=None)
+    assert not agree(lines_of(builder.ledger), tmp_path).ok
+
+
+def test_a_gap_is_found_though_the_chain_goes_on(tmp_path: Path) -> None:
+    edited = LONG.copy()
+    edited.events[EDITED_FROM:] = [replace(row, sequence=row.sequence + 1) for row in edited.events[EDITED_FROM:]]
+    edited.rechain(EDITED_FROM + 1)
+    assert agree(lines_of(edited), tmp_path).findings[0].kind == "SEQUENCE_GAP"
+
+
+@pytest.mark.parametrize("behind", [b'{"kind":"version"', b'{"kind":"object"', b'{"kind":"rule"', b'{"kind":"head"'])
+def test_an_event_that_stands_too_late_is_refused_though_it_links(tmp_path: Path, behind: bytes) -> None:
+    lines = list(LINES)
+    event = lines.pop(len(LONG.events))
+    lines.insert(next(index for index, line in enumerate(lines) if line.startswith(behind)) + 1, event)
+    assert "MALFORMED" in {finding.kind for finding in agree(lines, tmp_path).findings}
+
+
+def test_a_pointer_is_held_against_the_versions_before_it_only(tmp_path: Path) -> None:
+    edited = LONG.copy()
+    edited.objects = [replace(row, object_type="goal") for row in edited.objects]
+    rows = lines_of(edited)[len(LONG.events) + 1 :]
+    pointers = [line for line in rows if line.startswith(b'{"kind":"object"')]
+    others = [line for line in rows if line not in pointers]
+    lines = LINES[: len(LONG.events) + 1]
+    assert agree([*lines, *pointers, *others], tmp_path).ok
+    assert agree([*lines, *others[:5], *pointers, *others[5:]], tmp_path).finding_count == 3
+    head = others.pop()
+    assert agree([*lines, *others, *pointers, head], tmp_path).finding_count == len(pointers)
+
+
+VALUES = [None, True, False, 0, 1, -1, 1.0, 2**63, "", "x", "é", '"', [], {}, ["x"], {"x": 1}]
+
+
+def replace_somewhere(value: Any, rng: random.Random) -> Any:
+    """The value with one place of it changed or taken away."""
+    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    if not keys or rng.random() < 0.1:
+        return rng.choice(VALUES)
+    key = rng.choice(keys)
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    if rng.random() < 0.1:
+        del changed[key]
+    else:
+        changed[key] = replace_somewhere(value[key], rng)
+    return changed
+
+
+def change_body(ledger: Ledger, rng: random.Random) -> None:
+    """Another body, with every hash made right again."""
+    index = rng.randrange(EDITED_FROM, len(ledger.events))
+    body = replace_somewhere(json.loads(ledger.events[index].body), rng)
+    encoded = canonical(body) if rng.random() < 0.7 else json.dumps(body).encode()
+    ledger.events[index] = replace(ledger.events[index], body=encoded)
+    ledger.rechain(index + 1)
+
+
+def change_column(ledger: Ledger, rng: random.Random) -> None:
+    index = rng.randrange(EDITED_FROM, len(ledger.events))
+    column = rng.choice(["event_id", "event_type", "operation_id", "actor_id", "object_id", "version_id", "use_number"])
+    value = (
+        rng.choice([0, 1, 9])
+        if column == "use_number"
+        else rng.choice([None, "x", "é", '"', ledger.events[5].event_id])
+    )
+    ledger.events[index] = replace(ledger.events[index], **{column: value})
+    ledger.rechain(index + 1)
+
+
+def change_core(ledger: Ledger, rng: random.Random) -> None:
+    """Another core, whose digest stands in its event."""
+    index = rng.randrange(len(ledger.versions))
+    row = ledger.versions[index]
+    core = canonical(replace_somewhere(json.loads(row.core), rng))
+    ledger.versions[index] = replace(row, core=core)
+    ledger.rewrite(row.ledger_sequence, payload={"envelope_digest": hashlib.sha256(core).hexdigest()})
+    ledger.rechain(row.ledger_sequence)
+
+
+def change_row(ledger: Ledger, rng: random.Random) -> None:
+    index = rng.randrange(len(ledger.versions))
+    column = rng.choice(["object_type", "schema_id", "observed_at_us", "actor_id", "version_id", "sequence"])
+    value = rng.choice([0, 2, 99]) if column == "sequence" else rng.choice([None, 1, True, "x", "é"])
+    ledger.versions[index] = replace(ledger.versions[index], **{column: value})
+
+
+def change_lines(lines: list[bytes], rng: random.Random) -> None:
+    index = rng.randrange(len(lines))
+    line = bytearray(lines[index])
+    place = rng.randrange(len(line) + 1)
+    edit = rng.choice(["drop", "double", "move", "cut", "insert", "change", "line", "respell"])
+    if edit == "drop":
+        del lines[index]
+    elif edit == "double":
+        lines.insert(index, bytes(line))
+    elif edit == "move":
+        lines.insert(rng.randrange(len(lines)), lines.pop(index))
+    elif edit == "cut":
+        lines[index] = bytes(line[:place])
+    elif edit == "insert":
+        line[place:place] = rng.choice([b"\n", b"\r", b" ", b"\\", b'"', b"}", b",", b"\xff", "é".encode(), b"\x00"])
+        lines[index] = bytes(line)
+    elif edit == "change" and line:
+        line[place - 1] ^= rng.randrange(1, 256)
+        lines[index] = bytes(line)
+    elif edit == "respell":
+        lines[index] = json.dumps(json.loads(line)).encode()
+    else:
+        lines.insert(index, rng.choice([b"", b"null", b'{"kind":"event"}', b'{"kind":"object"}', lines[0]]))
+
+
+CHANGES = [change_body, change_column, change_core, change_row]
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_whatever_is_changed_all_ways_to_read_agree(
+    tmp_path_factory: pytest.TempPathFactory, rng: random.Random
+) -> None:
+    ledger = LONG.copy()
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        try:
+            rng.choice(CHANGES)(ledger, rng)
+        except UnicodeEncodeError:
+            return
+    lines = lines_of(ledger)
+    if rng.random() < 0.5:
+        change_lines(lines, rng)
+    agree(lines, tmp_path_factory.getbasetemp(), jobs=rng.choice([1, 1, 1, 2]))
