@@ -23,6 +23,7 @@ from storage.errors import (
     StatementFailed,
     StorageError,
 )
+from storage.gathering import Gathering
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ class Coalescer:
         self._busy: set[tuple[str, str]] = set()
         self._waiting = 0
         self._in_flight: set[asyncio.Task[None]] = set()
-        self._pump_scheduled = False
+        self._gathering = Gathering(self._pump)
 
     async def submit(self, command: Command) -> Outcome:
         """Returns what became of the command, once that is durable.
@@ -106,7 +107,7 @@ class Coalescer:
         lane = self._lanes.setdefault((command.tenant_id, command.scope_id), _Lane())
         lane.put(waiting)
         self._waiting += 1
-        self._schedule_pump()
+        self._gathering.arrived()
         return await waiting.answer
 
     async def drain(self) -> None:
@@ -114,13 +115,7 @@ class Coalescer:
         while self._waiting or self._in_flight:
             await asyncio.wait(self._in_flight) if self._in_flight else await asyncio.sleep(0)
 
-    def _schedule_pump(self) -> None:
-        if not self._pump_scheduled:
-            self._pump_scheduled = True
-            asyncio.get_running_loop().call_soon(self._pump)
-
     def _pump(self) -> None:
-        self._pump_scheduled = False
         while len(self._in_flight) < self._batches_max:
             batch = self._next_batch()
             if not batch:
@@ -134,7 +129,7 @@ class Coalescer:
     def _finished(self, scopes: set[tuple[str, str]], task: asyncio.Task[None]) -> None:
         self._in_flight.discard(task)
         self._busy -= scopes
-        self._schedule_pump()
+        self._gathering.arrived()
 
     def _next_batch(self) -> list[_Waiting]:
         batch: list[_Waiting] = []

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
+from storage.gathering import Gathering
+
 Key = TypeVar("Key")
 Facts = TypeVar("Facts")
 
@@ -30,20 +32,17 @@ class CoalescedReader(Generic[Key, Facts]):
         self._in_flight_max = in_flight_max
         self._waiting: dict[str, list[tuple[Key, asyncio.Future[Facts]]]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._scheduled = False
+        self._gathering = Gathering(self._pump)
 
     async def get(self, tenant_id: str, key: Key) -> Facts:
         """Returns the facts of one key; raises what `load` raised."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Facts] = loop.create_future()
         self._waiting.setdefault(tenant_id, []).append((key, answer))
-        if not self._scheduled:
-            self._scheduled = True
-            loop.call_soon(self._pump)
+        self._gathering.arrived()
         return await answer
 
     def _pump(self) -> None:
-        self._scheduled = False
         for tenant_id in [tenant_id for tenant_id in self._waiting if tenant_id not in self._tasks]:
             if len(self._tasks) >= self._in_flight_max:
                 return
@@ -59,7 +58,7 @@ class CoalescedReader(Generic[Key, Facts]):
     def _finished(self, tenant_id: str, _: asyncio.Task[None]) -> None:
         del self._tasks[tenant_id]
         if self._waiting:
-            self._pump()
+            self._gathering.arrived()
 
     async def _run(self, tenant_id: str, batch: Sequence[tuple[Key, asyncio.Future[Facts]]]) -> None:
         try:

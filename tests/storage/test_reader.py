@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from storage.gathering import IDLE_TURNS
 from storage.reader import CoalescedReader
 
 
@@ -25,7 +26,7 @@ class Source:
 
 
 async def settle() -> None:
-    for _ in range(5):
+    for _ in range(IDLE_TURNS + 5):
         await asyncio.sleep(0)
 
 
