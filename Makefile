@@ -49,6 +49,7 @@ generated: $(VENV)/.dev ## Check that generated code and pages are current.
 
 bench: $(VENV)/.dev ## Measure; results go to bench-results/.
 	$(BIN)/python -m tests.bench $(BENCH_ARGS)
+	$(BIN)/python -m tests.faults.soak
 
 chart: $(VENV)/.dev ## Lint, render and validate the chart.
 	$(BIN)/python -m pytest -q -n $(TEST_PROCESSES) tests/chart
