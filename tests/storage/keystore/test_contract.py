@@ -200,7 +200,9 @@ async def test_killed_destruction_keeps_what_it_promised(
     assert process.stdout is not None
     done = [process.stdout.readline() for _ in range(acknowledged)]
     process.send_signal(signal.SIGKILL)
-    done += process.communicate()[0].splitlines()
+    # Not communicate(): it would pass over what readline() has read ahead.
+    done += process.stdout.read().splitlines()
+    process.wait()
     promised = {int(line.split()[1]) for line in done if len(line.split()) == 3}
 
     present = all_keys(await store.load_page(tenant_id, page.page_id))
