@@ -5,14 +5,15 @@ Part of the offline verification (`offline_verifier`): the standard library alon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from server.cli.offline_format import MalformedLineError, read_hash
 from server.cli.offline_lines import BATCH_CHARACTERS, Event, Lines, Right
-from server.cli.offline_replay import Use, UseFields
+from server.cli.offline_replay import Use
 from server.cli.offline_tables import PointerRow, VersionRow
 
 
@@ -50,11 +51,12 @@ class EventRun:
     operation_id: str
     earlier_us: int | None = None
     count: int = 0
-    event_ids: list[str] = field(default_factory=list)
+    # By `hash`, which is the same in a process and in those forked from it.
+    event_id_hashes: array[int] = field(default_factory=lambda: array("q"))
     # sequence, object, number, version id, digest
     versions: list[tuple[int, str, int, str, str]] = field(default_factory=list)
     # In order: sequence, time, the time before its operation, use number, use; or sequence and body of a change.
-    uses_and_changes: list[tuple[int, int, int | None, int, UseFields] | tuple[int, dict[str, Any]]] = field(
+    uses_and_changes: list[tuple[int, int, int | None, int, Use] | tuple[int, dict[str, Any]]] = field(
         default_factory=list
     )
 
@@ -68,30 +70,43 @@ class EventRun:
             return None
         return cls(sequence, recorded_at_us, leaf, chain, recorded_at_us, chain, operation_id, operation_id)
 
-    def add(self, event: Event, replay: bool) -> bool:
-        """Adds an event, if it is the run's first or follows the last one; returns whether it does."""
-        sequence, recorded_at_us, use_number, leaf, chain_text, (event_id, operation_id, effect) = event
-        if self.count:
-            if sequence != self.first_sequence + self.count or recorded_at_us < self.recorded_at_us:
-                return False
-            chain = sha256(b"\x01" + self.chain + leaf).digest()
-            if chain.hex() != chain_text:
-                return False
-            self.chain = chain
-        if replay:
-            self.event_ids.append(event_id)
-            if operation_id != self.operation_id:
-                self.operation_id, self.earlier_us = operation_id, self.recorded_at_us
-            if isinstance(effect, Use):
-                grant_id, version, chain_ids, mirrored = effect
-                use = grant_id, version, chain_ids, mirrored  # a plain tuple goes faster between processes
-                self.uses_and_changes.append((sequence, recorded_at_us, self.earlier_us, use_number, use))
-            elif isinstance(effect, dict):
-                self.uses_and_changes.append((sequence, effect))
-            elif effect is not None:
-                self.versions.append((sequence, *effect))
-        self.recorded_at_us = recorded_at_us
-        return True
+    def take(self, lines: Sequence[Right | None], begin: int, known_sequence: int | None, replay: bool) -> int:
+        """Takes lines from `begin` on as long as they are events that follow; returns the index behind them."""
+        chain, time_us = self.chain, self.recorded_at_us
+        operation_id, earlier_us = self.operation_id, self.earlier_us
+        sequence = self.first_sequence + self.count
+        index = begin
+        for index in range(begin, len(lines)):
+            line = lines[index]
+            if line is None or line[0] != "event":
+                break
+            number, recorded_at_us, use_number, leaf, chain_text, told = line[1]
+            if number != sequence or recorded_at_us < time_us or number == known_sequence:
+                break
+            if sequence != self.first_sequence:
+                next_chain = sha256(b"\x01" + chain + leaf).digest()
+                if next_chain.hex() != chain_text:
+                    break
+                chain = next_chain
+            if replay:
+                event_id, own_operation_id, (named, use, change) = told
+                self.event_id_hashes.append(hash(event_id))
+                if own_operation_id != operation_id:
+                    operation_id, earlier_us = own_operation_id, time_us
+                if named is not None:
+                    self.versions.append((number, *named))
+                elif use is not None:
+                    self.uses_and_changes.append((number, recorded_at_us, earlier_us, use_number, use))
+                elif change is not None:
+                    self.uses_and_changes.append((number, change))
+            sequence += 1
+            time_us = recorded_at_us
+        else:
+            index = len(lines)
+        self.chain, self.recorded_at_us = chain, time_us
+        self.operation_id, self.earlier_us = operation_id, earlier_us
+        self.count += index - begin
+        return index
 
 
 Run = DoubtfulRun | RowRun | EventRun
@@ -111,34 +126,40 @@ class Judge:
     def judge(self, text: str) -> list[Run]:
         """Returns the lines of a text as runs, in order; the counts of these add up to the number of lines."""
         runs: list[Run] = []
-        run: Run | None = None
         begin, length = 0, len(text)
         while begin < length:
             end = text.find("\n", begin + BATCH_CHARACTERS) + 1 or length
-            for line in self._lines.read(text[begin:end]):
-                taken = None if line is None else self._add(line, run)
-                if taken is None:
-                    taken = run if isinstance(run, DoubtfulRun) else DoubtfulRun()
-                if taken is not run:
-                    runs.append(taken)
-                    run = taken
-                taken.count += 1
+            lines = self._lines.read(text[begin:end])
+            index = 0
+            while index < len(lines):
+                index = self._take(lines, index, runs)
             begin = end
         return runs
 
-    def _add(self, line: Right, run: Run | None) -> Run | None:
-        """Returns the run that a line was added to, perhaps a new one; None when it follows on nothing known."""
-        if line[0] == "event":
-            if line[1][0] == self._known_sequence:
-                return None
+    def _take(self, lines: Sequence[Right | None], index: int, runs: list[Run]) -> int:
+        """Takes lines into the last run or into a new one; returns the index behind them."""
+        line = lines[index]
+        run = runs[-1] if runs else None
+        if line is not None and line[0] == "event":
             events = run if isinstance(run, EventRun) else EventRun.begin(line[1])
-            return events if events is not None and events.add(line[1], self._replay) else None
-        # What a pointer is held against are the versions before it: so none comes behind one within a run.
-        rows = run if isinstance(run, RowRun) and (line[0] == "object" or not run.pointers) else RowRun()
-        if not self._replay:
-            return rows
-        if line[0] == "object":
-            rows.pointers.append(line[1])
-        else:
-            rows.versions.append(line[1])
-        return rows
+            taken = events.take(lines, index, self._known_sequence, self._replay) if events is not None else index
+            if events is not None and taken > index:
+                if events is not run:
+                    runs.append(events)
+                return taken
+        elif line is not None:
+            # What a pointer is held against are the versions before it: so none comes behind one within a run.
+            if not isinstance(run, RowRun) or (line[0] == "version" and run.pointers):
+                run = RowRun()
+                runs.append(run)
+            run.count += 1
+            if self._replay and line[0] == "object":
+                run.pointers.append(line[1])
+            elif self._replay and line[0] == "version":
+                run.versions.append(line[1])
+            return index + 1
+        if not isinstance(run, DoubtfulRun):
+            run = DoubtfulRun()
+            runs.append(run)
+        run.count += 1
+        return index + 1

@@ -128,9 +128,10 @@ def read_base64(text: str) -> bytes:
         value = binascii.a2b_base64(text, strict_mode=True)
     except ValueError:
         raise MalformedLineError("base64") from None
-    # Strict as it is, the decoder passes over bits behind the last byte.
-    odd = len(value) % 3
-    if odd and binascii.b2a_base64(value[-odd:], newline=False).decode() != text[-4:]:
+    # Strict as it is, the decoder passes over bits behind the last byte, and over a fill behind whole groups.
+    if len(text) % 4 or (
+        text[-1:] == "=" and text[-2] not in "AEIMQUYcgkosw048" and (text[-2] != "=" or text[-3] not in "AQgw")
+    ):
         raise MalformedLineError("base64")
     return value
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.cli.offline_format import EVENT_COLUMNS, VERSION_COLUMNS
-from server.cli.offline_replay import Use
 from server.cli.offline_shapes import Match, Path, Place, Shapes, literal
 from server.cli.offline_tables import GRANT_EVENTS, POLICY_EVENTS, read_effect
 
@@ -44,6 +43,7 @@ class BodyShape:
     match: Match
     # Event id, operation id; of a named version: object, number, version id, digest; of a use: grant, version, chain.
     groups: tuple[int, ...]
+    names_version: bool
     is_use: bool
     mirrored: bool
 
@@ -78,16 +78,17 @@ def _body_suffix(body: Any, places: Mapping[Path, Place]) -> str:
 def _make_body_shape(match: Match, places: Mapping[Path, Place], body: Any) -> BodyShape | None:
     if body["event_type"] in GRANT_EVENTS or body["event_type"] in POLICY_EVENTS:
         return None  # rare, and replayed from the body as a whole
-    effect = read_effect(body)
+    named, use, _ = read_effect(body)
     paths: tuple[Path, ...] = (_EVENT_ID, _OPERATION_ID)
-    if isinstance(effect, Use):
-        if len(effect.chain) > _CHAIN_MAX:
-            return None
-        paths += (*_USE_PATHS, *_CHAIN_PATHS[: len(effect.chain)])
-    elif effect is not None:
+    if named is not None:
         paths += _VERSION_PATHS
+    elif use is not None:
+        chain = use[2]
+        if len(chain) > _CHAIN_MAX:
+            return None
+        paths += (*_USE_PATHS, *_CHAIN_PATHS[: len(chain)])
     groups = tuple(places[path].group for path in paths)
-    return BodyShape(match, groups, isinstance(effect, Use), "mirror_of" in body["payload"])
+    return BodyShape(match, groups, named is not None, use is not None, "mirror_of" in body["payload"])
 
 
 def _core_suffix(_core: Any, places: Mapping[Path, Place]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -24,7 +24,6 @@ from server.cli.offline_format import (
     read_object,
 )
 from server.cli.offline_forms import body_shapes, core_shapes
-from server.cli.offline_replay import Use
 from server.cli.offline_shapes import COUNT, INTEGER, TEXT
 from server.cli.offline_tables import (
     Effect,
@@ -35,8 +34,8 @@ from server.cli.offline_tables import (
     read_effect,
 )
 
-# What a body says: event id, operation id, effect; empty texts and None when bodies are not read.
-Told = tuple[str, str, Effect | None]
+# What a body says: event id, operation id, effect; nothing when bodies are not read.
+Told = tuple[str, str, Effect]
 # sequence, recorded_at_us, use_number, leaf hash, chain hash in hex, and what the body says.
 Event = tuple[int, int, int, bytes, str, Told]
 # A line that is right; the verifier reads any other.
@@ -46,7 +45,8 @@ _Scanned = tuple[Literal["event", "version", "object"], tuple[int, ...], tuple[s
 
 BATCH_CHARACTERS = 1 << 18
 
-_UNREAD: Told = ("", "", None)
+_NO_EFFECT: Effect = (None, None, None)
+_UNREAD: Told = ("", "", _NO_EFFECT)
 # A line is matched before and behind its base64, whose end is found quickest by looking for the quote.
 _END = r"\}\n?"
 _event_head = re.compile(
@@ -91,56 +91,65 @@ class Lines:
         all of it stays in its cache (BATCH_CHARACTERS).
         """
         scanned = _scan(text)
-        contents = [None if line is None else _content(line[3]) for line in scanned]
-        digests = list(map(_digest, scanned, contents))
+        contents: list[bytes | None]
+        try:
+            contents = [None if line is None else read_base64(line[3]) for line in scanned]
+        except MalformedLineError:
+            contents = [None if line is None else _content(line[3]) for line in scanned]
+        digests = _digests(scanned, contents)
         return [
-            None if line is None or content is None or digest is None else self._judge(line, content, digest)
+            None
+            if line is None or content is None
+            else self._event(line, content, digest)
+            if line[0] == "event"
+            else self._row(line, content, digest)
             for line, content, digest in zip(scanned, contents, digests, strict=True)
         ]
 
-    def _judge(self, line: _Scanned, content: bytes, digest: bytes) -> Right | None:
+    def _event(self, line: _Scanned, body: bytes, leaf: bytes) -> Right | None:
+        leaf_text, chain_text, columns, event_type = line[4]
+        if leaf.hex() != leaf_text:
+            return None
+        sequence, recorded_at_us, use_number = line[1]
+        if not self._replay:
+            right = _event_columns(columns)
+            return ("event", (sequence, recorded_at_us, use_number, leaf, chain_text, _UNREAD)) if right else None
+        hint = event_type, columns.count("null")  # where to look: the shape holds all of this itself
+        text = f"{body.decode('latin-1')}\n{columns}"  # a shape holds ASCII only, and this never fails
+        told: Told | None = None
+        for shape in self._bodies.groups.get(hint, ()):
+            match = shape.match(text)
+            if match is not None:
+                if shape.names_version:
+                    event_id, operation_id, object_id, number, version_id, digest = match.group(*shape.groups)
+                    if number[0] != "-" and not use_number:
+                        named = object_id, int(number), version_id, digest
+                        told = event_id, operation_id, (named, None, None)
+                elif shape.is_use:
+                    event_id, operation_id, grant_id, version, *chain = match.group(*shape.groups)
+                    if version[0] != "-" and chain[-1] == grant_id and len(set(chain)) == len(chain):
+                        use = grant_id, int(version), chain, shape.mirrored
+                        told = event_id, operation_id, (None, use, None)
+                elif not use_number:
+                    event_id, operation_id = match.group(*shape.groups)
+                    told = event_id, operation_id, _NO_EFFECT
+                break
+        else:
+            told = self._tell_with_care(body, hint, columns, use_number)
+        return ("event", (sequence, recorded_at_us, use_number, leaf, chain_text, told)) if told else None
+
+    def _row(self, line: _Scanned, core: bytes, digest: bytes) -> Right | None:
         kind, numbers, head, _, tail = line
-        if kind == "event":
-            leaf_text, chain_text, columns, event_type = tail
-            if digest.hex() != leaf_text:
-                return None
-            sequence, recorded_at_us, use_number = numbers
-            told = self._tell(content, event_type, columns, use_number) if self._replay else _tell_nothing(columns)
-            if told is None:
-                return None
-            return "event", (sequence, recorded_at_us, use_number, digest, chain_text, told)
         if kind == "object":
             object_id, object_type, version_id, _ = head
             return "object", (object_id, numbers[0], version_id, object_type)
         names, object_id, version_id, *_ = head
         number, ledger_sequence = numbers
         row = {"object_id": object_id, "version_id": version_id, "sequence": number}
-        told_type = self._tell_version(content, names, row, tail[0])
+        told_type = self._tell_version(core, names, row, tail[0])
         if told_type is None:
             return None
         return "version", (object_id, number, version_id, digest.hex(), ledger_sequence, told_type)
-
-    def _tell(self, body: bytes, event_type: str, columns: str, use_number: int) -> Told | None:
-        hint = event_type, columns.count("null")  # where to look: the shape holds all of this itself
-        text = f"{body.decode('latin-1')}\n{columns}"  # a shape holds ASCII only, and this never fails
-        for shape in self._bodies.groups.get(hint, ()):
-            match = shape.match(text)
-            if match is not None:
-                if shape.is_use:
-                    event_id, operation_id, grant_id, version, *chain = match.group(*shape.groups)
-                    if version[0] == "-" or chain[-1] != grant_id or len(set(chain)) != len(chain):
-                        return None
-                    return event_id, operation_id, Use(grant_id, int(version), chain, shape.mirrored)
-                if use_number:
-                    return None
-                if len(shape.groups) == 2:
-                    event_id, operation_id = match.group(*shape.groups)
-                    return event_id, operation_id, None
-                event_id, operation_id, object_id, number, version_id, digest = match.group(*shape.groups)
-                if number[0] == "-":
-                    return None
-                return event_id, operation_id, (object_id, int(number), version_id, digest)
-        return self._tell_with_care(body, hint, columns, use_number)
 
     def _tell_with_care(self, body_bytes: bytes, hint: Hashable, columns_text: str, use_number: int) -> Told | None:
         columns = read_object(columns_text)
@@ -221,14 +230,15 @@ def _content(base64: str) -> bytes | None:
         return None
 
 
-def _digest(line: _Scanned | None, content: bytes | None) -> bytes | None:
-    """The leaf hash of an event, the digest of a core."""
-    if line is None or content is None:
-        return None
-    if line[0] == "object":
-        return b""
-    return sha256(_pack_lock_fields(*line[1]) + content if line[0] == "event" else content).digest()
-
-
-def _tell_nothing(columns: str) -> Told | None:
-    return _UNREAD if _event_columns(columns) else None
+def _digests(lines: Sequence[_Scanned | None], contents: Sequence[bytes | None]) -> list[bytes]:
+    """The leaf hashes of events and the digests of cores; empty for what has none."""
+    digests = []
+    for line, content in zip(lines, contents, strict=True):
+        if line is None or content is None or line[0] == "object":
+            digests.append(b"")
+        elif line[0] == "event":
+            sequence, recorded_at_us, use_number = line[1]
+            digests.append(sha256(_pack_lock_fields(sequence, recorded_at_us, use_number) + content).digest())
+        else:
+            digests.append(sha256(content).digest())
+    return digests

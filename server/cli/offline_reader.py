@@ -35,10 +35,15 @@ class _EventIds:
         self._sequences: array[int] = array("q")
         self._hashes: array[int] = array("q")
 
-    def add(self, first_sequence: int, event_ids: Sequence[str]) -> None:
-        """Takes in the ids of events that follow each other."""
-        self._sequences.extend(range(first_sequence, first_sequence + len(event_ids)))
-        self._hashes.extend(map(hash, event_ids))
+    def add(self, sequence: int, event_id: str) -> None:
+        """Takes in the id of an event."""
+        self._sequences.append(sequence)
+        self._hashes.append(hash(event_id))
+
+    def extend(self, first_sequence: int, hashes: array[int]) -> None:
+        """Takes in the hashes of the ids of events that follow each other."""
+        self._sequences.extend(range(first_sequence, first_sequence + len(hashes)))
+        self._hashes.extend(hashes)
 
     def repeated(self) -> list[int]:
         """Returns the sequences of the events whose id an earlier event has.
@@ -195,7 +200,7 @@ class LedgerReader:
         for kind, place in wrong:
             self.findings.add(sequence, kind, place)
         if body is not None:
-            self._event_ids.add(sequence, [body["event_id"]])
+            self._event_ids.add(sequence, body["event_id"])
             if ("BODY_FOREIGN", "body") not in wrong:
                 self._tables.event(sequence, recorded_at_us, use_number, body)
 
@@ -221,7 +226,7 @@ class LedgerReader:
         self._sequence, self._chain, self._recorded_at_us = self._sequence + run.count, run.chain, run.recorded_at_us
         if not self._replay:
             return
-        self._event_ids.add(run.first_sequence, run.event_ids)
+        self._event_ids.extend(run.first_sequence, run.event_id_hashes)
         tables = self._tables
         for named in run.versions:
             tables.objects.name(*named)

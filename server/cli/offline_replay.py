@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from server.cli.offline_findings import Findings
 from server.cli.offline_format import read_count, read_integer, read_items, read_text
@@ -33,7 +33,7 @@ class Lineage:
 
     def name(self, sequence: int, owner: str, number: int, version_id: str, digest: str) -> None:
         """An event names a version: the next of its owner, or once more the newest (an operation of two events)."""
-        newest = self.newest(owner)
+        newest = self._newest[owner][0] if owner in self._newest else 0
         if number == newest and newest:
             stated_id, stated_digest, first, _ = self._named[owner, number]
             if (stated_id, stated_digest) == (version_id, digest):
@@ -85,17 +85,8 @@ class Lineage:
             self._findings.add(sequence, "ROW_MISSING", f"{self._noun} {owner}")
 
 
-class Use(NamedTuple):
-    """A use of a grant: its version, the grants from the root to it, whether this is the copy of a use elsewhere."""
-
-    grant_id: str
-    version: int
-    chain: list[str]
-    mirrored: bool
-
-
-# The fields of a Use.
-UseFields = tuple[str, int, list[str], bool]
+# A use of a grant: that, its version, the grants from the root to it, whether this is the copy of a use elsewhere.
+Use = tuple[str, int, list[str], bool]
 _TERMS = ("not_before_us", "not_after_us", "usage_limit", "parent_delegation_id")
 
 
@@ -169,7 +160,7 @@ class GrantReplay:
         self.lineage.name(sequence, grant_id, number, version_id, digest)
         return grant_id
 
-    def exercised(self, sequence: int, time_us: int, earlier_us: int, use_number: int, use: UseFields) -> None:
+    def exercised(self, sequence: int, time_us: int, earlier_us: int, use_number: int, use: Use) -> None:
         """A use of the last grant of the chain, and of each above it; `earlier_us` as of its operation.
 
         A grant whose home is another workspace has no events here but its uses; there its own ledger accounts for them.

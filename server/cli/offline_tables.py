@@ -40,8 +40,9 @@ NamedVersion = tuple[str, int, str, str]
 VersionRow = tuple[str, int, str, str, int, str]
 # An object's pointer: object, number, version id, type.
 PointerRow = tuple[str, int, str, str]
-# A body stands for its own effect where that is a change of a grant or of the policy.
-Effect = NamedVersion | Use | dict[str, Any]
+# What an event does: it names a version, uses a grant, or (a body that is replayed as a whole) changes a grant or the
+# policy. One of them, or none.
+Effect = tuple[NamedVersion | None, Use | None, dict[str, Any] | None]
 
 
 def judge_body(
@@ -67,21 +68,21 @@ def judge_body(
     return body, wrong
 
 
-def read_effect(body: dict[str, Any]) -> Effect | None:
-    """Returns what an event does to the tables, None for nothing; raises MalformedPayloadError."""
+def read_effect(body: dict[str, Any]) -> Effect:
+    """Returns what an event does to the tables; raises MalformedPayloadError."""
     event_type, payload = body["event_type"], body["payload"]
     if event_type == "delegation_exercised":
         leaf_id, chain = read_text(body, "delegation_id"), read_items(payload, "chain")
         version = read_count(payload, "delegation_sequence")
         if not all(type(link) is str for link in chain) or chain[-1:] != [leaf_id] or len(set(chain)) != len(chain):
             raise MalformedPayloadError("chain")
-        return Use(leaf_id, version, chain, "mirror_of" in payload)
+        return None, (leaf_id, version, chain, "mirror_of" in payload), None
     if event_type in GRANT_EVENTS or event_type in POLICY_EVENTS:
-        return body
+        return None, None, body
     if event_type in VERSION_EVENTS or ("envelope_digest" in payload and "object_id" in body):
         number, digest = read_count(payload, "object_sequence"), read_text(payload, "envelope_digest")
-        return read_text(body, "object_id"), number, read_text(body, "version_id"), digest
-    return None
+        return (read_text(body, "object_id"), number, read_text(body, "version_id"), digest), None, None
+    return None, None, None
 
 
 def judge_version(record: Mapping[str, Any], core_bytes: bytes, names: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -117,17 +118,17 @@ class Tables:
         operation_id = str(body["operation_id"])
         self.grants.pass_time(recorded_at_us, operation_id)
         try:
-            effect = read_effect(body)
+            named, use, change = read_effect(body)
         except MalformedPayloadError as error:
             self._findings.add(sequence, "PAYLOAD_MALFORMED", f"payload: {error}")
             return
-        if isinstance(effect, dict):
-            self.change(sequence, effect)
-        elif isinstance(effect, Use):
+        if named is not None:
+            self.objects.name(sequence, *named)
+        elif use is not None:
             earlier_us = self.grants.earlier_us(operation_id)
-            self.grants.exercised(sequence, recorded_at_us, earlier_us, use_number, effect)
-        elif effect is not None:
-            self.objects.name(sequence, *effect)
+            self.grants.exercised(sequence, recorded_at_us, earlier_us, use_number, use)
+        elif change is not None:
+            self.change(sequence, change)
 
     def change(self, sequence: int, body: Mapping[str, Any]) -> None:
         """Replays a change of a grant or of the policy."""
