@@ -10,6 +10,8 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 # What a task needs beside the checkout: the requirement catalogue and the field reports.
 export REMIT_SHARED ?= ../shared
+# gRPC's fork handlers start threads in a child of a test that is about to become PostgreSQL, and crash it.
+export GRPC_ENABLE_FORK_SUPPORT = 0
 
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 LOCK = uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
