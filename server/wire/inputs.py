@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from remit.v1 import common_pb2
 from server.domain_errors import InvalidRequest, PolicyDenied
+from server.wire.times import microseconds_of
 from storage.model.actor import AttestationValue
 from storage.model.memory import QualitySignals
 from storage.model.provenance import Integrity
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
-    from google.protobuf.timestamp_pb2 import Timestamp
 
 _ATTESTATION_TEXTS: Final = (
     "agent_manifest_ref",
@@ -34,14 +34,9 @@ _SCORES: Final = (
 )
 
 
-def microseconds(stamp: Timestamp) -> int:
-    """Returns a timestamp in microseconds, what is finer cut off."""
-    return stamp.seconds * 1_000_000 + stamp.nanos // 1000
-
-
 def time_us(message: Message, name: str) -> int | None:
     """Returns a timestamp field in microseconds, None when absent."""
-    return microseconds(getattr(message, name)) if message.HasField(name) else None
+    return microseconds_of(getattr(message, name)) if message.HasField(name) else None
 
 
 def shown_by(block: common_pb2.Actor) -> tuple[str | None, dict[str, AttestationValue] | None]:

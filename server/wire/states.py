@@ -1,35 +1,16 @@
-"""States and other enums: numbers of the wire <-> values of the model. The wire's names carry the enum's name."""
+"""Numbers of the wire -> states of the model."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from remit.v1 import common_pb2, ledger_pb2
+from server.wire.enum_numbers import AVAILABILITY_NAMES, LIFECYCLE_NAMES, RETENTION_NAMES, VALIDATION_NAMES
 from storage.model.states import AvailabilityState, LifecycleState, RetentionState, ValidationState
 
-_LIFECYCLE: Final = {
-    number: LifecycleState(name.removeprefix("LIFECYCLE_STATE_").lower())
-    for name, number in common_pb2.LifecycleState.items()
-    if number
-}
-_AVAILABILITY: Final = {
-    number: AvailabilityState(name.removeprefix("AVAILABILITY_STATE_").lower())
-    for name, number in common_pb2.AvailabilityState.items()
-    if number
-}
-_RETENTION: Final = {
-    number: RetentionState(name.removeprefix("RETENTION_STATE_").lower())
-    for name, number in common_pb2.RetentionState.items()
-    if number
-}
-_VALIDATION: Final = {
-    number: ValidationState(name.removeprefix("VALIDATION_STATE_").lower())
-    for name, number in common_pb2.ValidationState.items()
-    if number
-}
-EVENT_TYPES: Final = {
-    number: name.removeprefix("EVENT_TYPE_").lower() for name, number in ledger_pb2.EventType.items() if number
-}
+_LIFECYCLE: Final = {number: LifecycleState(name) for number, name in LIFECYCLE_NAMES.items()}
+_AVAILABILITY: Final = {number: AvailabilityState(name) for number, name in AVAILABILITY_NAMES.items()}
+_RETENTION: Final = {number: RetentionState(name) for number, name in RETENTION_NAMES.items()}
+_VALIDATION: Final = {number: ValidationState(name) for number, name in VALIDATION_NAMES.items()}
 
 
 def lifecycle(number: int) -> LifecycleState | None:
