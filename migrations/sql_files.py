@@ -33,3 +33,19 @@ def run_sql(sql: str, role: str) -> None:
 def _run(connection: Connection, sql: str) -> None:
     # Without parameters the driver sends the text as it stands: several statements, and % means %.
     connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
+
+
+def protect_tables(*names: str) -> None:
+    """Force row-level security on new tables of tenants, and let the roles of the service read them.
+
+    Every table's rows are one tenant's (memory.md, Tenancy). What the writer may change is granted by each revision.
+    """
+    for name in names:
+        run_sql(
+            f"alter table remit.{name} enable row level security;"
+            f"alter table remit.{name} force row level security;"
+            f"create policy one_tenant on remit.{name} using (tenant_id = current_setting('remit.tenant_id', true))"
+            " with check (tenant_id = current_setting('remit.tenant_id', true));"
+            f"grant select on remit.{name} to remit_app, remit_writer;",
+            "remit_owner",
+        )

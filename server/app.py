@@ -54,6 +54,9 @@ _SERVICE_NAMES = (
     "remit.v1.MemoryService",
     "remit.v1.DelegationService",
     "remit.v1.LedgerService",
+    "remit.v1.SnapshotService",
+    "remit.v1.PortabilityService",
+    "remit.v1.DerivedService",
     "remit.v1.AdminService",
     "remit.v1.DiscoveryService",
 )

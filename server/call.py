@@ -6,7 +6,7 @@ command whose guards re-prove the decision under the ledger's lock (authority.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,10 +58,10 @@ class Change:
 
     events: Sequence[EventRow]
     result: Mapping[str, Any] | None = None
-    object_move: ObjectMove | None = None
+    moves: Sequence[ObjectMove] = ()
     versions: Sequence[VersionRow] = ()
     contents: Sequence[ContentRow] = ()
-    cold: ColdChange | None = None
+    colds: Sequence[ColdChange] = ()
     workspace: WorkspaceOpening | None = None
     bump: Sequence[str] = ()
     policy_revision: int | None = None
@@ -76,7 +76,11 @@ class Change:
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """What an operation is given. `action` is the resolved action, `replay` what the idempotency key already answered."""
+    """What an operation is given. `action` is the resolved action, `replay` what the idempotency key already answered.
+
+    `later_requests` are the requests after the first one of a client's stream. They can be read once, whatever else is
+    tried again.
+    """
 
     services: Services
     access: MethodAccess
@@ -94,6 +98,7 @@ class Call:
     replay: Mapping[str, Any] | None = None
     replay_matches: bool = True
     exercise_event_ids: list[str] = field(default_factory=list)
+    later_requests: AsyncIterator[Any] | None = None
 
     @property
     def tenant_id(self) -> str:
@@ -227,7 +232,7 @@ class Call:
         LAST_OWNER, and for a new object EXISTS or DELETED). Raises StaleFacts, Refused, VersionConflict, ObjectDeleted,
         ObjectNotFound, DuplicateOperation.
         """
-        exercise, chain, move = self.exercise, change.chain, change.object_move
+        exercise, chain = self.exercise, change.chain
         object_id = change.exercised_object_id or _object_of(change.events)
         exercised = self.exercised(change.exercise_mode, object_id, change.exercised_operation)
         exercised_here = [event.event_id for event in exercised if event.scope_id == self.scope_id]
@@ -244,16 +249,17 @@ class Call:
             also=change.also,
             chain=chain,
             idempotency=self._key_guard(change.result, exercised_here),
-            object=move,
+            objects=change.moves,
             versions=change.versions,
             contents=change.contents,
-            cold=change.cold,
+            colds=change.colds,
             workspace=change.workspace,
             bump=change.bump,
             urgent=change.urgent,
         )
         outcome = await self.services.coalescer.submit(command)
         self.services.clock.observe(outcome.now_us)
+        move = _judged(change.moves, outcome)
         if outcome.status is Status.CONFLICT and move is not None:
             raise_conflict(outcome, move, self.may_read(move.object_id, move.object_type))
         raise_for(outcome, move)
@@ -304,6 +310,12 @@ def operation_of(action: str) -> str | None:
         return INSPECT_HISTORY
     operation = TRANSITION if action in TRANSITION_ACTIONS.values() else action
     return operation if operation in PAMSPEC_OPERATIONS else None
+
+
+def _judged(moves: Sequence[ObjectMove], outcome: Outcome) -> ObjectMove | None:
+    """Returns the move that the outcome is about: the one it names, else the first."""
+    named = outcome.detail.get("object_id")
+    return next((move for move in moves if named is None or move.object_id == named), None)
 
 
 def _object_of(events: Sequence[EventRow]) -> str | None:

@@ -84,7 +84,7 @@ async def _commit(call: Call, change: PolicyChange, before: int, kept: Mapping[s
         Change(
             events=[event],
             result={"policy_revision": before + 1, "event_ids": [event.event_id], **kept},
-            cold=change.cold,
+            colds=[change.cold],
             bump=["policy", "restrict"] if change.restricts else ["policy"],
             policy_revision=before,
             urgent=True,

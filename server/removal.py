@@ -95,10 +95,10 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
         Change(
             events=events,
             result=committed(core, events, job_id),
-            object_move=replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True),
+            moves=[replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True)],
             versions=[version.row],
             contents=parts.rows,
-            cold=ColdChange("erasure_open", erasure),
+            colds=[ColdChange("erasure_open", erasure)],
             bump=["removal"],
         )
     )

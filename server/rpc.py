@@ -11,21 +11,22 @@ import asyncio
 import importlib
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
-from google.protobuf.message import Message
 from grpc_status import rpc_status
 
+from authz.principal import Principal
 from authz.tokens import LEEWAY_US
 from server.access import FOREIGN_LEVELS, PUBLIC, MethodAccess, MisdeclaredMethod, UndeclaredMethod
 from server.domain_errors import Unauthenticated
 from server.errors import status_of
 from server.interceptors.authenticate import Verifier, principal_of
-from server.interceptors.frame import Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler
 
-Operation = Callable[[Any, Any], Awaitable[Message]]
+Operation = Callable[[Any, Any], Awaitable[Answer]]
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -45,14 +46,52 @@ def operation_of(access: MethodAccess) -> Operation:
     return operation
 
 
-def unary_handler(access: MethodAccess, handler: Handler) -> grpc.RpcMethodHandler:
-    """Returns gRPC's handler of a composed unary method. The request stays bytes until it is validated."""
+def method_handler(access: MethodAccess, handler: Handler) -> grpc.RpcMethodHandler:
+    """Returns gRPC's handler of a composed method. Requests stay bytes until they are validated.
 
-    async def behave(data: bytes, context: grpc.aio.ServicerContext) -> bytes:
-        response = await handler(Frame(access, data, context))
-        return response.SerializeToString()
+    Raises MisdeclaredMethod for a method that streams both ways.
+    """
+    if access.client_streaming and access.server_streaming:
+        raise MisdeclaredMethod(access.full_name, "streams both ways")
 
-    return grpc.unary_unary_rpc_method_handler(behave)
+    async def respond(frame: Frame) -> bytes:
+        answer: Any = await handler(frame)
+        return bytes(answer.SerializeToString())
+
+    async def unary(data: bytes, context: grpc.aio.ServicerContext) -> bytes:
+        return await respond(Frame(access, data, context))
+
+    async def collect(requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext) -> bytes:
+        # A stream without a request is judged like one empty request.
+        first = await anext(aiter(requests), b"")
+        return await respond(Frame(access, first, context, later_data=requests))
+
+    async def stream(data: bytes, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+        frame = Frame(access, data, context)
+        answers: Any = await handler(frame)
+        async with _until_token_ends(frame.principal, context):
+            async for response in answers:
+                yield response.SerializeToString()
+
+    if access.server_streaming:
+        return grpc.unary_stream_rpc_method_handler(stream)
+    if access.client_streaming:
+        return grpc.stream_unary_rpc_method_handler(collect)
+    return grpc.unary_unary_rpc_method_handler(unary)
+
+
+@asynccontextmanager
+async def _until_token_ends(principal: Principal | None, context: grpc.aio.ServicerContext) -> AsyncIterator[None]:
+    """Ends a stream as unauthenticated when the credential it was opened with runs out."""
+    left_seconds = (
+        None if principal is None else (principal.expires_at_us + LEEWAY_US - time.time_ns() // 1000) / 1_000_000
+    )
+    try:
+        async with asyncio.timeout(left_seconds):
+            yield
+    except TimeoutError:
+        status = rpc_status.to_status(status_of(Unauthenticated(), "", ""))
+        await context.abort(status.code, status.details, status.trailing_metadata)
 
 
 class HandlerRegistry:
@@ -65,7 +104,7 @@ class HandlerRegistry:
     def add(self, access: MethodAccess, handler: Handler) -> None:
         """Registers a method of ours."""
         service, verb = access.full_name[1:].rsplit("/", 1)
-        self._services.setdefault(service, {})[verb] = unary_handler(access, handler)
+        self._services.setdefault(service, {})[verb] = method_handler(access, handler)
 
     def add_generic_rpc_handlers(self, handlers: object) -> None:
         """Ignored: generated code announces the same methods through `add_registered_method_handlers`."""
@@ -99,12 +138,12 @@ class HandlerRegistry:
         async def stream(requests: Any, context: grpc.aio.ServicerContext) -> Any:
             try:
                 principal = await principal_of(verifier, context)
-                left_seconds = (principal.expires_at_us + LEEWAY_US - time.time_ns() // 1000) / 1_000_000
-                async with asyncio.timeout(left_seconds):
-                    async for response in inner(requests, context):
-                        yield response
-            except (Unauthenticated, TimeoutError):
+            except Unauthenticated:
                 status = rpc_status.to_status(status_of(Unauthenticated(), "", ""))
                 await context.abort(status.code, status.details, status.trailing_metadata)
+                raise
+            async with _until_token_ends(principal, context):
+                async for response in inner(requests, context):
+                    yield response
 
         return grpc.stream_stream_rpc_method_handler(stream, handler.request_deserializer, handler.response_serializer)

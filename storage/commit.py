@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from storage.commands import BatchEncoder, Command, Outcome, Status
+from storage.command_batch import BatchEncoder
+from storage.commands import Command, Outcome, Status
 from storage.database import Database
 from storage.errors import (
     DatabaseUnavailable,

@@ -7,12 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from google.protobuf.message import Message
-
 from authz.errors import InvalidToken
 from authz.principal import Principal
 from server.domain_errors import Unauthenticated
-from server.interceptors.frame import Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler
 from server.metrics import UNAUTHENTICATED
 
 _log = logging.getLogger(__name__)
@@ -48,7 +46,7 @@ def authenticate(verifier: Verifier) -> Callable[[Handler], Handler]:
     """No handler below this runs without a principal."""
 
     def intercept(handler: Handler) -> Handler:
-        async def handle(frame: Frame) -> Message:
+        async def handle(frame: Frame) -> Answer:
             frame.principal = await principal_of(verifier, frame.context)
             return await handler(frame)
 

@@ -7,7 +7,7 @@ under a decision, all of it is done again on a fresh view: three times, then the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from server.domain_errors import (
     VersionConflict,
 )
 from server.grants import exercise_of
-from server.interceptors.frame import Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler
 from server.metrics import DENIALS
 from server.refusals import Refused, StaleFacts
 from server.remembered import REMEMBERED_ERRORS, RememberedFailure, remembered_result
@@ -57,7 +57,7 @@ _CONFIRMED_ERRORS = (AccessDenied, ScopeNotFound, ServiceUnavailable, VersionCon
 def authorize(services: Services, operation: Operation) -> Handler:
     """Innermost: makes the call and runs the operation under it."""
 
-    async def handle(frame: Frame) -> Message:
+    async def handle(frame: Frame) -> Answer:
         assert frame.principal is not None
         if frame.access.level != AUTHORIZED:
             return await operation(Caller(services, frame.principal, frame.operation_id), frame.request)
@@ -72,7 +72,7 @@ def authorize(services: Services, operation: Operation) -> Handler:
     return handle
 
 
-async def _attempt(services: Services, operation: Operation, frame: Frame, fresh: bool) -> Message:
+async def _attempt(services: Services, operation: Operation, frame: Frame, fresh: bool) -> Answer:
     principal, request = frame.principal, frame.request
     assert principal is not None
     look_up = services.views.fresh if fresh else services.views.get
@@ -106,7 +106,28 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
             raise
         frame.operation_id = earlier.operation_id
         raise earlier.error from None
-    return response
+    return response if isinstance(response, Message) else _authorized_items(call, response)
+
+
+async def _authorized_items(call: Call, responses: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    """Passes a stream on; a denial that its operation meets on the way is recorded like any other.
+
+    What was sent can't be decided again: where the policy moved under a decision of the stream, it ends as unavailable.
+    """
+    try:
+        async for response in responses:
+            yield response
+    except Refused as refusal:
+        try:
+            await record_denial(call, refusal.denied, refusal.object_id)
+        except StaleFacts:
+            raise ServiceUnavailable(retry_after_ms=100) from None
+        raise AccessDenied(refusal.denied.coarse.value, refusal.denied.rule_id) from None
+    except StaleFacts:
+        raise ServiceUnavailable(retry_after_ms=100) from None
+    except IntegrityViolation as violation:
+        await _record(call, IntegrityViolated(place=violation.place, kind=violation.kind), None)
+        raise
 
 
 async def _note_failure(call: Call, error: DomainError) -> RememberedFailure | None:
@@ -134,6 +155,7 @@ def _call(services: Services, frame: Frame, view: WorkspaceView) -> Call:
         scope_id=request.scope_id,
         action=access.action_of(request),
         view=view,
+        later_requests=frame.later_requests,
     )
 
 

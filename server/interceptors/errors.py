@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import AsyncIterator
 from functools import cache
+from typing import NoReturn
 
 from google.protobuf.message import Message
 from grpc_status import rpc_status
@@ -12,7 +14,7 @@ from prometheus_client import Counter
 
 from server.domain_errors import DomainError, InternalError, ResourceExhausted, ServiceUnavailable
 from server.errors import mapping_of, status_of
-from server.interceptors.frame import Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler
 from server.metrics import CALLS, INTEGRITY_VIOLATIONS
 from storage.encryption import IntegrityViolation
 from storage.errors import DatabaseUnavailable, QueueFull, SerializationConflict, StatementTimeout, StorageError
@@ -44,26 +46,39 @@ def told(error: Exception) -> DomainError:
 def errors(handler: Handler) -> Handler:
     """Outermost: answers with the status of whatever the call raised."""
 
-    async def handle(frame: Frame) -> Message:
+    async def handle(frame: Frame) -> Answer:
         try:
-            response = await handler(frame)
-        except Exception as caught:  # the boundary: what is not ours becomes INTERNAL, and a log line
-            raised = caught
-            error = told(caught)
-        else:
+            answer = await handler(frame)
+        except Exception as raised:  # the boundary: what is not ours becomes INTERNAL, and a log line
+            await _abort(frame, raised)
+        if isinstance(answer, Message):
             _calls(frame.access.full_name, "OK").inc()
-            return response
-        code = mapping_of(error).grpc_status
-        _calls(frame.access.full_name, code.name).inc()
-        facts = {"method": frame.access.full_name, "operation_id": frame.operation_id, "code": code.name}
-        if isinstance(error, InternalError) and error.reason != "INTEGRITY":
-            # The traceback names places of ours; the exception's own text may hold data and stays out.
-            places = "".join(traceback.format_tb(raised.__traceback__))
-            _log.error("call failed: %s\n%s", type(raised).__name__, places, extra=facts)
-        else:
-            _log.info("call refused", extra=facts)
-        status = rpc_status.to_status(status_of(error, frame.operation_id, frame.correlation_id))
-        await frame.context.abort(status.code, status.details, status.trailing_metadata)
-        raise AssertionError("abort raises")
+            return answer
+        return _responses(frame, answer)
 
     return handle
+
+
+async def _responses(frame: Frame, responses: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    try:
+        async for response in responses:
+            yield response
+    except Exception as raised:  # the boundary again: a stream can fail after it has begun
+        await _abort(frame, raised)
+    _calls(frame.access.full_name, "OK").inc()
+
+
+async def _abort(frame: Frame, raised: Exception) -> NoReturn:
+    error = told(raised)
+    code = mapping_of(error).grpc_status
+    _calls(frame.access.full_name, code.name).inc()
+    facts = {"method": frame.access.full_name, "operation_id": frame.operation_id, "code": code.name}
+    if isinstance(error, InternalError) and error.reason != "INTEGRITY":
+        # The traceback names places of ours; the exception's own text may hold data and stays out.
+        places = "".join(traceback.format_tb(raised.__traceback__))
+        _log.error("call failed: %s\n%s", type(raised).__name__, places, extra=facts)
+    else:
+        _log.info("call refused", extra=facts)
+    status = rpc_status.to_status(status_of(error, frame.operation_id, frame.correlation_id))
+    await frame.context.abort(status.code, status.details, status.trailing_metadata)
+    raise AssertionError("abort raises")

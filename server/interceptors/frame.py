@@ -1,8 +1,8 @@
-"""What interceptors hand to each other while a unary call passes through them."""
+"""What interceptors hand to each other while a call passes through them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,11 @@ from server.access import MethodAccess
 
 @dataclass(slots=True)
 class Frame:
-    """One unary call: `data` are the request's bytes, `context` is gRPC's."""
+    """One call: `data` are the bytes of its request, or of the first one of a stream; `context` is gRPC's.
+
+    `later_data` are the bytes of the requests after the first one of a stream, `later_requests` the same, parsed and
+    held to the rules.
+    """
 
     access: MethodAccess
     data: bytes
@@ -23,6 +27,11 @@ class Frame:
     correlation_id: str = ""
     principal: Principal | None = None
     request: Any = None
+    later_data: AsyncIterator[bytes] | None = None
+    later_requests: AsyncIterator[Any] | None = None
 
 
-Handler = Callable[[Frame], Awaitable[Message]]
+Answer = Message | AsyncIterator[Message]
+"""One response, or the responses of a stream, which are made as they are asked for."""
+
+Handler = Callable[[Frame], Awaitable[Answer]]

@@ -5,16 +5,14 @@ It runs before the request is parsed, so the caller's own id is taken over by `v
 
 from __future__ import annotations
 
-from google.protobuf.message import Message
-
-from server.interceptors.frame import Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler
 from storage.model.identifiers import new_id
 
 
 def request_id(handler: Handler) -> Handler:
     """Every call has an operation id, whatever becomes of it."""
 
-    async def handle(frame: Frame) -> Message:
+    async def handle(frame: Frame) -> Answer:
         frame.operation_id = new_id()
         return await handler(frame)
 

@@ -104,7 +104,7 @@ class ErasureWorker:
                 scope_id=job.scope_id,
                 actor_id=ERASURE_ACTOR.actor_id,
                 events=[event_row(tenant_id, record)],
-                cold=ColdChange("erasure_close", {"job_id": job.job_id}),
+                colds=[ColdChange("erasure_close", {"job_id": job.job_id})],
             )
         )
         if outcome.status is Status.ACCEPTED:

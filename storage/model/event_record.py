@@ -62,6 +62,8 @@ class EventRecord:
     delegation_id: str | None = None
     correlation_id: str | None = None
     purpose: str | None = None
+    relationship_id: str | None = None
+    evaluation_run_id: str | None = None
 
     def __post_init__(self) -> None:
         if self.event.NAMES_VERSION and self.version_id is None:
@@ -93,4 +95,8 @@ class EventRecord:
             body["correlation_id"] = self.correlation_id
         if self.purpose is not None:
             body["purpose"] = self.purpose
+        if self.relationship_id is not None:
+            body["relationship_id"] = self.relationship_id
+        if self.evaluation_run_id is not None:
+            body["evaluation_run_id"] = self.evaluation_run_id
         return canonical_json(body)

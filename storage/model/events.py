@@ -9,7 +9,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar, Final
 
-from storage.model import administration_events
+from storage.model import (
+    administration_events,
+    derived_events,
+    portability_events,
+    relationship_events,
+    snapshot_events,
+    subscription_events,
+)
 from storage.model.canonical import JsonValue
 from storage.model.event_record import BODY_VERSION, Event, EventRecord, VersionEvent
 
@@ -128,6 +135,20 @@ class ObjectDeleted(VersionEvent):
     to_state: str = "deleted"
     policy_basis: str
     job_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingMemoryPromoted(Event):
+    """Working memory became an object of lasting type; the record names the new object (P-10.10-07)."""
+
+    TYPE: ClassVar[str] = "working_memory_promoted"
+
+    source_object_id: str
+    source_version_id: str
+    superseding_version_id: str
+    target_object_id: str
+    target_version_id: str
+    relationship_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,10 +277,19 @@ class PropagationJobClosed(Event):
     keys_destroyed: int
 
 
+_MODULES: Final = (
+    administration_events,
+    derived_events,
+    portability_events,
+    relationship_events,
+    snapshot_events,
+    subscription_events,
+)
+
 EVENT_CLASSES: Final[Mapping[str, type[Event]]] = MappingProxyType(
     {
         item.TYPE: item
-        for item in (*vars().values(), *vars(administration_events).values())
+        for item in (*vars().values(), *(item for module in _MODULES for item in vars(module).values()))
         if isinstance(item, type) and issubclass(item, Event) and hasattr(item, "TYPE")
     }
 )

@@ -26,19 +26,7 @@ SERVER = Path(inspect.getfile(domain_errors)).parent
 # Calls in which an operation asks for an action by name.
 ASKING = {"demand_right", "holds", "demand", "evaluate", "check", "missing_over", "demand_visible", "denies", "reach"}
 # Actions whose operations are not served yet. What is served leaves this list.
-LATER = LIFECYCLE_ACTIONS | {
-    "promote",
-    "redact",
-    "relate",
-    "subscribe",
-    "unsubscribe",
-    "snapshot.seal",
-    "snapshot.read",
-    "export",
-    "import",
-    "derived.read",
-    "derived.write",
-}
+LATER = LIFECYCLE_ACTIONS
 
 
 def declared_actions() -> set[str]:

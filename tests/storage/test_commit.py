@@ -68,7 +68,7 @@ def grant(delegation_id: str, chain: Sequence[str], usage_limit: int | None = No
         "mac_key_id": "k",
     }
     blobs = {"core": b"{}", "mac": bytes(32)}
-    return command(event(event_type="delegation_granted"), cold=ColdChange("grant", fields, blobs))
+    return command(event(event_type="delegation_granted"), colds=[ColdChange("grant", fields, blobs)])
 
 
 def exercise(*chain: str, take_use: bool = True, **fields: object) -> Command:
@@ -80,7 +80,7 @@ def revoke(delegation_id: str) -> Command:
     fields = {"delegation_id": delegation_id, "expected_sequence": 1, "version_id": new_id(), "mac_key_id": "k"}
     return command(
         event(event_type="delegation_revoked", delegation_id=delegation_id),
-        cold=ColdChange("revoke", fields, {"core": b"{}", "mac": bytes(32)}),
+        colds=[ColdChange("revoke", fields, {"core": b"{}", "mac": bytes(32)})],
         urgent=True,
     )
 
@@ -157,7 +157,7 @@ async def test_a_stale_revision_fails_its_command_alone(coalescer: Coalescer, fr
 
 async def test_a_policy_change_makes_later_commands_of_its_batch_stale(coalescer: Coalescer) -> None:
     rule = {"rule_id": "urn:r:1", "subject": ACTOR, "action": "read", "object_type": "*", "object_id": "*"}
-    add = command(cold=ColdChange("rule_add", rule | {"effect": "deny"}), bump=["policy", "restrict"], urgent=True)
+    add = command(colds=[ColdChange("rule_add", rule | {"effect": "deny"})], bump=["policy", "restrict"], urgent=True)
     guarded = command(revisions=Revisions(restrict=0))
     assert await submit_all(coalescer, guarded, add) == [Status.STALE, Status.ACCEPTED]
 
@@ -214,24 +214,30 @@ async def test_fifty_parallel_commands_with_one_key_commit_once(
 
 async def test_an_objects_pointer_moves_by_compare_and_swap(coalescer: Coalescer) -> None:
     new = ObjectMove("urn:o:1", None, "claim", "urn:v:1", 1)
-    assert await submit_all(coalescer, command(object=new), command(object=new)) == [Status.ACCEPTED, Status.EXISTS]
+    assert await submit_all(coalescer, command(objects=[new]), command(objects=[new])) == [
+        Status.ACCEPTED,
+        Status.EXISTS,
+    ]
     moved = replace(new, expected_version_id="urn:v:1", version_id="urn:v:2", sequence=2)
-    first, second = await asyncio.gather(*(coalescer.submit(command(object=moved)) for _ in range(2)))
+    first, second = await asyncio.gather(*(coalescer.submit(command(objects=[moved])) for _ in range(2)))
     assert (first.status, second.status) == (Status.ACCEPTED, Status.CONFLICT)
     assert second.detail["current_version_id"] == "urn:v:2"
     gone = replace(moved, expected_version_id="urn:v:2", version_id="urn:v:3", sequence=3, deleted=True)
-    assert await submit_all(coalescer, command(object=gone)) == [Status.ACCEPTED]
-    assert await submit_all(coalescer, command(object=new), command(object=gone)) == [Status.DELETED, Status.DELETED]
+    assert await submit_all(coalescer, command(objects=[gone])) == [Status.ACCEPTED]
+    assert await submit_all(coalescer, command(objects=[new]), command(objects=[gone])) == [
+        Status.DELETED,
+        Status.DELETED,
+    ]
     absent = replace(moved, object_id="urn:o:2")
-    assert await submit_all(coalescer, command(object=absent)) == [Status.ABSENT]
+    assert await submit_all(coalescer, command(objects=[absent])) == [Status.ABSENT]
 
 
 async def test_the_last_owner_stays(coalescer: Coalescer) -> None:
     owner = {"actor_id": "actor:admin", "role_id": "role:owner"}
-    unbind = command(cold=ColdChange("role_unbind", owner), bump=["policy", "restrict"])
+    unbind = command(colds=[ColdChange("role_unbind", owner)], bump=["policy", "restrict"])
     assert await submit_all(coalescer, unbind) == [Status.LAST_OWNER]
     second = {"actor_id": "actor:second", "role_id": "role:owner"}
-    assert await submit_all(coalescer, command(cold=ColdChange("role_bind", second), bump=["policy"])) == [
+    assert await submit_all(coalescer, command(colds=[ColdChange("role_bind", second)], bump=["policy"])) == [
         Status.ACCEPTED
     ]
     assert await submit_all(coalescer, unbind) == [Status.ACCEPTED]

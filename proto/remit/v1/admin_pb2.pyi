@@ -23,11 +23,13 @@ class CrossScopeKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     CROSS_SCOPE_KIND_UNSPECIFIED: _ClassVar[CrossScopeKind]
     CROSS_SCOPE_KIND_DELEGATION: _ClassVar[CrossScopeKind]
+    CROSS_SCOPE_KIND_RELATIONSHIP: _ClassVar[CrossScopeKind]
 EFFECT_UNSPECIFIED: Effect
 EFFECT_ALLOW: Effect
 EFFECT_DENY: Effect
 CROSS_SCOPE_KIND_UNSPECIFIED: CrossScopeKind
 CROSS_SCOPE_KIND_DELEGATION: CrossScopeKind
+CROSS_SCOPE_KIND_RELATIONSHIP: CrossScopeKind
 
 class Workspace(_message.Message):
     __slots__ = ("scope_id", "scope_kind", "parent_scope_id", "policy", "created_at")
@@ -43,13 +45,31 @@ class Workspace(_message.Message):
     created_at: _timestamp_pb2.Timestamp
     def __init__(self, scope_id: _Optional[str] = ..., scope_kind: _Optional[str] = ..., parent_scope_id: _Optional[str] = ..., policy: _Optional[_Union[WorkspacePolicy, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
+class TypeRule(_message.Message):
+    __slots__ = ("object_type", "dimension", "forbidden_states")
+    OBJECT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DIMENSION_FIELD_NUMBER: _ClassVar[int]
+    FORBIDDEN_STATES_FIELD_NUMBER: _ClassVar[int]
+    object_type: str
+    dimension: str
+    forbidden_states: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, object_type: _Optional[str] = ..., dimension: _Optional[str] = ..., forbidden_states: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class WorkspacePolicy(_message.Message):
-    __slots__ = ("require_purpose", "extension_types")
+    __slots__ = ("require_purpose", "extension_types", "audit_reads", "lite_states", "type_rules", "minimum_retention_seconds")
     REQUIRE_PURPOSE_FIELD_NUMBER: _ClassVar[int]
     EXTENSION_TYPES_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_READS_FIELD_NUMBER: _ClassVar[int]
+    LITE_STATES_FIELD_NUMBER: _ClassVar[int]
+    TYPE_RULES_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_RETENTION_SECONDS_FIELD_NUMBER: _ClassVar[int]
     require_purpose: bool
     extension_types: _delegation_pb2.Restriction
-    def __init__(self, require_purpose: _Optional[bool] = ..., extension_types: _Optional[_Union[_delegation_pb2.Restriction, _Mapping]] = ...) -> None: ...
+    audit_reads: bool
+    lite_states: bool
+    type_rules: _containers.RepeatedCompositeFieldContainer[TypeRule]
+    minimum_retention_seconds: int
+    def __init__(self, require_purpose: _Optional[bool] = ..., extension_types: _Optional[_Union[_delegation_pb2.Restriction, _Mapping]] = ..., audit_reads: _Optional[bool] = ..., lite_states: _Optional[bool] = ..., type_rules: _Optional[_Iterable[_Union[TypeRule, _Mapping]]] = ..., minimum_retention_seconds: _Optional[int] = ...) -> None: ...
 
 class PolicyRule(_message.Message):
     __slots__ = ("rule_id", "subject", "action", "object_type", "object_id", "effect")

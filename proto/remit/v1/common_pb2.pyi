@@ -132,7 +132,7 @@ class ProvenanceInput(_message.Message):
     def __init__(self, activity: _Optional[str] = ..., source_ref: _Optional[str] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., observed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., transformation_parent: _Optional[str] = ..., source_confidence: _Optional[float] = ..., integrity_ref: _Optional[str] = ..., actor: _Optional[_Union[Actor, _Mapping]] = ...) -> None: ...
 
 class Provenance(_message.Message):
-    __slots__ = ("provenance_id", "source_ref", "actor", "activity", "evidence_refs", "observed_at", "recorded_at", "transformation_parent", "source_confidence", "integrity_ref")
+    __slots__ = ("provenance_id", "source_ref", "actor", "activity", "evidence_refs", "observed_at", "recorded_at", "transformation_parent", "source_confidence", "integrity_ref", "evaluation_run_id")
     PROVENANCE_ID_FIELD_NUMBER: _ClassVar[int]
     SOURCE_REF_FIELD_NUMBER: _ClassVar[int]
     ACTOR_FIELD_NUMBER: _ClassVar[int]
@@ -143,6 +143,7 @@ class Provenance(_message.Message):
     TRANSFORMATION_PARENT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     INTEGRITY_REF_FIELD_NUMBER: _ClassVar[int]
+    EVALUATION_RUN_ID_FIELD_NUMBER: _ClassVar[int]
     provenance_id: str
     source_ref: str
     actor: Actor
@@ -153,7 +154,8 @@ class Provenance(_message.Message):
     transformation_parent: str
     source_confidence: float
     integrity_ref: str
-    def __init__(self, provenance_id: _Optional[str] = ..., source_ref: _Optional[str] = ..., actor: _Optional[_Union[Actor, _Mapping]] = ..., activity: _Optional[str] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., observed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., transformation_parent: _Optional[str] = ..., source_confidence: _Optional[float] = ..., integrity_ref: _Optional[str] = ...) -> None: ...
+    evaluation_run_id: str
+    def __init__(self, provenance_id: _Optional[str] = ..., source_ref: _Optional[str] = ..., actor: _Optional[_Union[Actor, _Mapping]] = ..., activity: _Optional[str] = ..., evidence_refs: _Optional[_Iterable[str]] = ..., observed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., transformation_parent: _Optional[str] = ..., source_confidence: _Optional[float] = ..., integrity_ref: _Optional[str] = ..., evaluation_run_id: _Optional[str] = ...) -> None: ...
 
 class Integrity(_message.Message):
     __slots__ = ("digest", "algorithm", "canonicalization_profile", "signature", "ledger_ref")

@@ -50,6 +50,36 @@ class LedgerServiceStub:
                 request_serializer=remit_dot_v1_dot_ledger__pb2.VerifyLedgerRequest.SerializeToString,
                 response_deserializer=remit_dot_v1_dot_ledger__pb2.VerifyLedgerResponse.FromString,
                 _registered_method=True)
+        self.Subscribe = channel.unary_unary(
+                '/remit.v1.LedgerService/Subscribe',
+                request_serializer=remit_dot_v1_dot_ledger__pb2.SubscribeRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_ledger__pb2.SubscribeResponse.FromString,
+                _registered_method=True)
+        self.PollSubscription = channel.unary_unary(
+                '/remit.v1.LedgerService/PollSubscription',
+                request_serializer=remit_dot_v1_dot_ledger__pb2.PollSubscriptionRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_ledger__pb2.PollSubscriptionResponse.FromString,
+                _registered_method=True)
+        self.StreamSubscription = channel.unary_stream(
+                '/remit.v1.LedgerService/StreamSubscription',
+                request_serializer=remit_dot_v1_dot_ledger__pb2.StreamSubscriptionRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_ledger__pb2.StreamSubscriptionResponse.FromString,
+                _registered_method=True)
+        self.AcknowledgeSubscription = channel.unary_unary(
+                '/remit.v1.LedgerService/AcknowledgeSubscription',
+                request_serializer=remit_dot_v1_dot_ledger__pb2.AcknowledgeSubscriptionRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_ledger__pb2.AcknowledgeSubscriptionResponse.FromString,
+                _registered_method=True)
+        self.ResetSubscription = channel.unary_unary(
+                '/remit.v1.LedgerService/ResetSubscription',
+                request_serializer=remit_dot_v1_dot_ledger__pb2.ResetSubscriptionRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_ledger__pb2.ResetSubscriptionResponse.FromString,
+                _registered_method=True)
+        self.Unsubscribe = channel.unary_unary(
+                '/remit.v1.LedgerService/Unsubscribe',
+                request_serializer=remit_dot_v1_dot_ledger__pb2.UnsubscribeRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_ledger__pb2.UnsubscribeResponse.FromString,
+                _registered_method=True)
 
 
 class LedgerServiceServicer:
@@ -77,6 +107,48 @@ class LedgerServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Subscribe(self, request, context):
+        """Opens a durable subscription to events of the workspace.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PollSubscription(self, request, context):
+        """Returns the next events and moves the cursor past them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamSubscription(self, request, context):
+        """Pushes events until one side closes; what is not acknowledged comes again on the next stream.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AcknowledgeSubscription(self, request, context):
+        """Moves the cursor past what a stream delivered.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResetSubscription(self, request, context):
+        """Moves the cursor back, or on; the only way to see delivered events again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Unsubscribe(self, request, context):
+        """Closes a subscription.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LedgerServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -94,6 +166,36 @@ def add_LedgerServiceServicer_to_server(servicer, server):
                     servicer.VerifyLedger,
                     request_deserializer=remit_dot_v1_dot_ledger__pb2.VerifyLedgerRequest.FromString,
                     response_serializer=remit_dot_v1_dot_ledger__pb2.VerifyLedgerResponse.SerializeToString,
+            ),
+            'Subscribe': grpc.unary_unary_rpc_method_handler(
+                    servicer.Subscribe,
+                    request_deserializer=remit_dot_v1_dot_ledger__pb2.SubscribeRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_ledger__pb2.SubscribeResponse.SerializeToString,
+            ),
+            'PollSubscription': grpc.unary_unary_rpc_method_handler(
+                    servicer.PollSubscription,
+                    request_deserializer=remit_dot_v1_dot_ledger__pb2.PollSubscriptionRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_ledger__pb2.PollSubscriptionResponse.SerializeToString,
+            ),
+            'StreamSubscription': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamSubscription,
+                    request_deserializer=remit_dot_v1_dot_ledger__pb2.StreamSubscriptionRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_ledger__pb2.StreamSubscriptionResponse.SerializeToString,
+            ),
+            'AcknowledgeSubscription': grpc.unary_unary_rpc_method_handler(
+                    servicer.AcknowledgeSubscription,
+                    request_deserializer=remit_dot_v1_dot_ledger__pb2.AcknowledgeSubscriptionRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_ledger__pb2.AcknowledgeSubscriptionResponse.SerializeToString,
+            ),
+            'ResetSubscription': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResetSubscription,
+                    request_deserializer=remit_dot_v1_dot_ledger__pb2.ResetSubscriptionRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_ledger__pb2.ResetSubscriptionResponse.SerializeToString,
+            ),
+            'Unsubscribe': grpc.unary_unary_rpc_method_handler(
+                    servicer.Unsubscribe,
+                    request_deserializer=remit_dot_v1_dot_ledger__pb2.UnsubscribeRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_ledger__pb2.UnsubscribeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -178,6 +280,168 @@ class LedgerService:
             '/remit.v1.LedgerService/VerifyLedger',
             remit_dot_v1_dot_ledger__pb2.VerifyLedgerRequest.SerializeToString,
             remit_dot_v1_dot_ledger__pb2.VerifyLedgerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Subscribe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.LedgerService/Subscribe',
+            remit_dot_v1_dot_ledger__pb2.SubscribeRequest.SerializeToString,
+            remit_dot_v1_dot_ledger__pb2.SubscribeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PollSubscription(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.LedgerService/PollSubscription',
+            remit_dot_v1_dot_ledger__pb2.PollSubscriptionRequest.SerializeToString,
+            remit_dot_v1_dot_ledger__pb2.PollSubscriptionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamSubscription(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/remit.v1.LedgerService/StreamSubscription',
+            remit_dot_v1_dot_ledger__pb2.StreamSubscriptionRequest.SerializeToString,
+            remit_dot_v1_dot_ledger__pb2.StreamSubscriptionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AcknowledgeSubscription(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.LedgerService/AcknowledgeSubscription',
+            remit_dot_v1_dot_ledger__pb2.AcknowledgeSubscriptionRequest.SerializeToString,
+            remit_dot_v1_dot_ledger__pb2.AcknowledgeSubscriptionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResetSubscription(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.LedgerService/ResetSubscription',
+            remit_dot_v1_dot_ledger__pb2.ResetSubscriptionRequest.SerializeToString,
+            remit_dot_v1_dot_ledger__pb2.ResetSubscriptionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Unsubscribe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.LedgerService/Unsubscribe',
+            remit_dot_v1_dot_ledger__pb2.UnsubscribeRequest.SerializeToString,
+            remit_dot_v1_dot_ledger__pb2.UnsubscribeResponse.FromString,
             options,
             channel_credentials,
             insecure,

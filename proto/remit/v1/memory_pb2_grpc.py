@@ -60,6 +60,26 @@ class MemoryServiceStub:
                 request_serializer=remit_dot_v1_dot_memory__pb2.DeleteRequest.SerializeToString,
                 response_deserializer=remit_dot_v1_dot_memory__pb2.DeleteResponse.FromString,
                 _registered_method=True)
+        self.Redact = channel.unary_unary(
+                '/remit.v1.MemoryService/Redact',
+                request_serializer=remit_dot_v1_dot_memory__pb2.RedactRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_memory__pb2.RedactResponse.FromString,
+                _registered_method=True)
+        self.Promote = channel.unary_unary(
+                '/remit.v1.MemoryService/Promote',
+                request_serializer=remit_dot_v1_dot_memory__pb2.PromoteRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_memory__pb2.PromoteResponse.FromString,
+                _registered_method=True)
+        self.Relate = channel.unary_unary(
+                '/remit.v1.MemoryService/Relate',
+                request_serializer=remit_dot_v1_dot_memory__pb2.RelateRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_memory__pb2.RelateResponse.FromString,
+                _registered_method=True)
+        self.TraverseRelationships = channel.unary_unary(
+                '/remit.v1.MemoryService/TraverseRelationships',
+                request_serializer=remit_dot_v1_dot_memory__pb2.TraverseRelationshipsRequest.SerializeToString,
+                response_deserializer=remit_dot_v1_dot_memory__pb2.TraverseRelationshipsResponse.FromString,
+                _registered_method=True)
         self.Query = channel.unary_unary(
                 '/remit.v1.MemoryService/Query',
                 request_serializer=remit_dot_v1_dot_memory__pb2.QueryRequest.SerializeToString,
@@ -111,8 +131,36 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Redact(self, request, context):
+        """Withholds parts of an object, or all of it, in every version: for a time, or for good.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Promote(self, request, context):
+        """Makes an object of lasting type from working memory, and supersedes the source, in one transaction.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Relate(self, request, context):
+        """Creates a relationship between two objects, or writes a new version of one.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def TraverseRelationships(self, request, context):
+        """Walks relationships from an object; every step is authorized under its target.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Query(self, request, context):
-        """Finds objects by the fields of their envelopes.
+        """Finds objects, versions or relationships: by fields, by time, by meaning.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -152,6 +200,26 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.Delete,
                     request_deserializer=remit_dot_v1_dot_memory__pb2.DeleteRequest.FromString,
                     response_serializer=remit_dot_v1_dot_memory__pb2.DeleteResponse.SerializeToString,
+            ),
+            'Redact': grpc.unary_unary_rpc_method_handler(
+                    servicer.Redact,
+                    request_deserializer=remit_dot_v1_dot_memory__pb2.RedactRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_memory__pb2.RedactResponse.SerializeToString,
+            ),
+            'Promote': grpc.unary_unary_rpc_method_handler(
+                    servicer.Promote,
+                    request_deserializer=remit_dot_v1_dot_memory__pb2.PromoteRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_memory__pb2.PromoteResponse.SerializeToString,
+            ),
+            'Relate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Relate,
+                    request_deserializer=remit_dot_v1_dot_memory__pb2.RelateRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_memory__pb2.RelateResponse.SerializeToString,
+            ),
+            'TraverseRelationships': grpc.unary_unary_rpc_method_handler(
+                    servicer.TraverseRelationships,
+                    request_deserializer=remit_dot_v1_dot_memory__pb2.TraverseRelationshipsRequest.FromString,
+                    response_serializer=remit_dot_v1_dot_memory__pb2.TraverseRelationshipsResponse.SerializeToString,
             ),
             'Query': grpc.unary_unary_rpc_method_handler(
                     servicer.Query,
@@ -300,6 +368,114 @@ class MemoryService:
             '/remit.v1.MemoryService/Delete',
             remit_dot_v1_dot_memory__pb2.DeleteRequest.SerializeToString,
             remit_dot_v1_dot_memory__pb2.DeleteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Redact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.MemoryService/Redact',
+            remit_dot_v1_dot_memory__pb2.RedactRequest.SerializeToString,
+            remit_dot_v1_dot_memory__pb2.RedactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Promote(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.MemoryService/Promote',
+            remit_dot_v1_dot_memory__pb2.PromoteRequest.SerializeToString,
+            remit_dot_v1_dot_memory__pb2.PromoteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Relate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.MemoryService/Relate',
+            remit_dot_v1_dot_memory__pb2.RelateRequest.SerializeToString,
+            remit_dot_v1_dot_memory__pb2.RelateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TraverseRelationships(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/remit.v1.MemoryService/TraverseRelationships',
+            remit_dot_v1_dot_memory__pb2.TraverseRelationshipsRequest.SerializeToString,
+            remit_dot_v1_dot_memory__pb2.TraverseRelationshipsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -68,7 +68,7 @@ async def handle(call: Call, request: delegation_pb2.GrantDelegationRequest) -> 
                 "version_id": wanted.version_id,
                 "event_ids": [event.event_id],
             },
-            cold=sealed.grant(basis.chain),
+            colds=[sealed.grant(basis.chain)],
             chain=ChainGuard(call.scope_id, guarded, take_use=False) if guarded else None,
             also=AlsoGuard(basis.effective.scope_id, basis.effective.restrict_revision) if crosses else None,
         )

@@ -62,7 +62,7 @@ async def handle(
                 "version_id": version.version_id,
                 "event_ids": [event.event_id],
             },
-            cold=sealed.revoke(grant.version.sequence),
+            colds=[sealed.revoke(grant.version.sequence)],
             urgent=True,
         )
     )

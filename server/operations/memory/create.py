@@ -75,7 +75,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
         Change(
             events=events,
             result=committed(core, events),
-            object_move=move,
+            moves=[move],
             versions=[version.row],
             contents=parts.rows,
         )

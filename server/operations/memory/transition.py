@@ -159,9 +159,11 @@ async def _move(
         Change(
             events=events,
             result=committed(core, events),
-            object_move=ObjectMove(
-                core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence
-            ),
+            moves=[
+                ObjectMove(
+                    core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence
+                )
+            ],
             versions=[version.row],
             contents=contents,
             bump=["removal"],

@@ -76,7 +76,7 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
         Change(
             events=events,
             result=committed(core, events),
-            object_move=replace(move, version_id=core.version_id, sequence=core.sequence),
+            moves=[replace(move, version_id=core.version_id, sequence=core.sequence)],
             versions=[version.row],
             contents=parts.rows,
         )
