@@ -176,6 +176,10 @@ class Call:
 
     # Handing over
 
+    async def version_time_us(self) -> int:
+        """Returns the commit time of a version that this call is making, in microseconds."""
+        return await self.services.clock.now_us()
+
     def event(
         self,
         event: Event,
@@ -185,6 +189,7 @@ class Call:
         delegation_id: str | None = None,
         scope_id: str | None = None,
         event_id: str | None = None,
+        relationship_id: str | None = None,
     ) -> EventRow:
         """Returns an event of this call, ready to append."""
         record = EventRecord(
@@ -198,6 +203,7 @@ class Call:
             delegation_id=delegation_id,
             correlation_id=self.correlation_id,
             purpose=self.purpose,
+            relationship_id=relationship_id,
         )
         return event_row(self.tenant_id, record)
 

@@ -50,7 +50,7 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
     _demand_removable(call, request, loaded)
     move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
     before = authenticated_core(call, loaded.version)
-    now_us = await call.services.clock.now_us()
+    now_us = await call.version_time_us()
     provenance = await provenance_or_default(call, request, before.object_type, before.object_id, "deleted", now_us)
     parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
     core = replace(

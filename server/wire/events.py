@@ -29,6 +29,8 @@ _BODY_KEYS: Final = frozenset(
         "delegation_id",
         "correlation_id",
         "purpose",
+        "relationship_id",
+        "evaluation_run_id",
         "payload",
     }
 )
@@ -81,4 +83,7 @@ def _message(row: EventRow, body: Fields, previous_hash: bytes) -> ledger_pb2.Le
         previous_hash=previous_hash,
         chain_hash=row.chain_hash,
         correlation_id=body.optional_text("correlation_id") or "",
+        relationship_id=body.optional_text("relationship_id") or "",
+        purpose=body.optional_text("purpose") or "",
+        evaluation_run_id=body.optional_text("evaluation_run_id") or "",
     )

@@ -40,7 +40,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
                 "initial states other than the defaults need the right to assert them", field="lifecycle_state"
             ),
         )
-    now_us = await call.services.clock.now_us()
+    now_us = await call.version_time_us()
     provenance = await provenance_from(call, request.provenance, request.object_type, object_id, now_us)
     integrity = integrity_from(request)
     plaintexts = Plaintexts(request.canonical_content, provenance, integrity)

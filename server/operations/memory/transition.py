@@ -127,7 +127,7 @@ async def _move(
     target: Any = parse_state(dimension, request.target_state)
     is_shown = _is_shown_after(call, loaded, dimension, request.target_state)
     [(before, old)] = await open_rows(call, [(loaded.version, is_shown)], loaded.heads)
-    now_us = await call.services.clock.now_us()
+    now_us = await call.version_time_us()
     provenance, refs, contents = old.provenance, dict(before.parts), []
     # Integrity metadata covers the version it came with; the moved version is another one.
     refs.pop(PartKind.INTEGRITY, None)

@@ -45,7 +45,7 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
     content = request.canonical_content if "canonical_content" in changed else None
     if content is not None:
         check_content(before.object_type, content)
-    now_us = await call.services.clock.now_us()
+    now_us = await call.version_time_us()
     provenance = await provenance_from(call, request.provenance, before.object_type, before.object_id, now_us)
     integrity = integrity_from(request)
     parts = await seal_parts(call, before.object_id, Plaintexts(content, provenance, integrity))
