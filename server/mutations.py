@@ -11,7 +11,7 @@ from remit.v1 import common_pb2
 from server.call import Call
 from server.retrieval import TOMBSTONE_CONTENT, Loaded, held_at, load, open_rows
 from server.versions import Plaintexts
-from server.wire.envelopes import envelope_of
+from server.wire.envelopes import write_envelope
 from storage.commands import EventRow
 from storage.model.memory import VersionCore
 from storage.model.states import AvailabilityState
@@ -31,16 +31,19 @@ def answer(
     call: Call, core: VersionCore, plaintexts: Plaintexts, events: Sequence[EventRow], job_id: str | None = None
 ) -> common_pb2.MutationResult:
     """Returns the result of a change that was just committed; `plaintexts` are what the new version may show."""
-    return common_pb2.MutationResult(
-        object_id=core.object_id,
-        version_id=core.version_id,
-        sequence=core.sequence,
-        scope_id=core.scope_id,
-        envelope=envelope_of(core, readable(call, core, _echoed(call, core, plaintexts))),
-        event_ids=[*(event.event_id for event in events), *call.exercise_event_ids],
-        propagation_job_id=job_id or "",
-        operation_id=call.operation_id,
+    result = _result_of(call, core, plaintexts)
+    result.event_ids.extend([*(event.event_id for event in events), *call.exercise_event_ids])
+    result.propagation_job_id = job_id or ""
+    result.operation_id = call.operation_id
+    return result
+
+
+def _result_of(call: Call, core: VersionCore, plaintexts: Plaintexts) -> common_pb2.MutationResult:
+    result = common_pb2.MutationResult(
+        object_id=core.object_id, version_id=core.version_id, sequence=core.sequence, scope_id=core.scope_id
     )
+    write_envelope(result.envelope, core, readable(call, core, _echoed(call, core, plaintexts)))
+    return result
 
 
 def _is_shown(call: Call, loaded: Loaded) -> bool:
@@ -103,14 +106,9 @@ async def replay_of(call: Call, earlier: Mapping[str, Any], *more_actions: str) 
     for action in more_actions:
         call.demand([Touched(str(earlier["object_id"]), loaded.standing.object_type)], action=action)
     [(core, plaintexts)] = await open_rows(call, [(loaded.version, _is_shown(call, loaded))], loaded.heads)
-    return common_pb2.MutationResult(
-        object_id=core.object_id,
-        version_id=core.version_id,
-        sequence=core.sequence,
-        scope_id=core.scope_id,
-        envelope=envelope_of(core, readable(call, core, _echoed(call, core, plaintexts))),
-        event_ids=[str(event_id) for event_id in earlier["event_ids"]],
-        replayed=True,
-        propagation_job_id=str(earlier.get("job_id") or ""),
-        operation_id=str(earlier["operation_id"]),
-    )
+    result = _result_of(call, core, plaintexts)
+    result.event_ids.extend(str(event_id) for event_id in earlier["event_ids"])
+    result.replayed = True
+    result.propagation_job_id = str(earlier.get("job_id") or "")
+    result.operation_id = str(earlier["operation_id"])
+    return result

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from remit.v1 import common_pb2
-from server.wire.actors import actor_message, integrity_message, provenance_message, signals_message
+from server.wire.actors import integrity_message, signals_message, write_actor, write_provenance
 from server.wire.enum_numbers import AVAILABILITY_NUMBERS, LIFECYCLE_NUMBERS, RETENTION_NUMBERS, VALIDATION_NUMBERS
-from server.wire.times import optional_timestamp_of, timestamp_of
+from server.wire.times import write_time
 from storage.model.memory import SPEC_VERSION, VersionCore
 
 if TYPE_CHECKING:
@@ -18,36 +18,50 @@ if TYPE_CHECKING:
 
 
 def envelope_of(core: VersionCore, plaintexts: Plaintexts) -> common_pb2.MemoryEnvelope:
-    """Returns the envelope of a version with those of its encrypted parts that may be given.
+    """Returns the envelope of a version with those of its encrypted parts that may be given."""
+    envelope = common_pb2.MemoryEnvelope()
+    write_envelope(envelope, core, plaintexts)
+    return envelope
+
+
+def write_envelope(envelope: common_pb2.MemoryEnvelope, core: VersionCore, plaintexts: Plaintexts) -> None:
+    """Fills an empty envelope, where it stands in an answer, with a version and those of its parts that may be given.
 
     Of provenance that is withheld, its id stays: it stands in the version itself.
     """
-    provenance = plaintexts.provenance
-    if provenance is None:
-        provenance_part = common_pb2.Provenance(provenance_id=core.provenance_id)
+    envelope.spec_version = SPEC_VERSION
+    envelope.object_id = core.object_id
+    envelope.version_id = core.version_id
+    envelope.scope_id = core.scope_id
+    envelope.object_type = core.object_type
+    envelope.sequence = core.sequence
+    envelope.lifecycle_state = cast("common_pb2.LifecycleState", LIFECYCLE_NUMBERS[core.lifecycle_state])
+    envelope.availability_state = cast("common_pb2.AvailabilityState", AVAILABILITY_NUMBERS[core.availability_state])
+    envelope.retention_state = cast("common_pb2.RetentionState", RETENTION_NUMBERS[core.retention_state])
+    envelope.validation_state = cast("common_pb2.ValidationState", VALIDATION_NUMBERS[core.validation_state])
+    write_time(envelope.committed_at, core.committed_at_us)
+    write_time(envelope.recorded_at, core.recorded_at_us)
+    write_actor(envelope.actor, core.actor)
+    if core.schema_id is not None:
+        envelope.schema_id = core.schema_id
+    if core.observed_at_us is not None:
+        write_time(envelope.observed_at, core.observed_at_us)
+    if core.asserted_at_us is not None:
+        write_time(envelope.asserted_at, core.asserted_at_us)
+    if core.valid_from_us is not None:
+        write_time(envelope.valid_from, core.valid_from_us)
+    if core.valid_until_us is not None:
+        write_time(envelope.valid_until, core.valid_until_us)
+    if plaintexts.content is not None:
+        envelope.canonical_content = plaintexts.content
+    if plaintexts.provenance is None:
+        envelope.provenance.provenance_id = core.provenance_id
     else:
-        provenance_part = provenance_message(provenance)
-    return common_pb2.MemoryEnvelope(
-        spec_version=SPEC_VERSION,
-        object_id=core.object_id,
-        version_id=core.version_id,
-        scope_id=core.scope_id,
-        object_type=core.object_type,
-        schema_id=core.schema_id or "",
-        canonical_content=plaintexts.content or b"",
-        observed_at=optional_timestamp_of(core.observed_at_us),
-        asserted_at=optional_timestamp_of(core.asserted_at_us),
-        valid_from=optional_timestamp_of(core.valid_from_us),
-        valid_until=optional_timestamp_of(core.valid_until_us),
-        committed_at=timestamp_of(core.committed_at_us),
-        recorded_at=timestamp_of(core.recorded_at_us),
-        sequence=core.sequence,
-        actor=actor_message(core.actor),
-        provenance=provenance_part,
-        integrity=None if plaintexts.integrity is None else integrity_message(plaintexts.integrity),
-        quality_signals=None if core.quality_signals is None else signals_message(core.quality_signals),
-        **state_numbers(core.lifecycle_state, core.availability_state, core.retention_state, core.validation_state),
-    )
+        write_provenance(envelope.provenance, plaintexts.provenance)
+    if plaintexts.integrity is not None:
+        envelope.integrity.CopyFrom(integrity_message(plaintexts.integrity))
+    if core.quality_signals is not None:
+        envelope.quality_signals.CopyFrom(signals_message(core.quality_signals))
 
 
 def state_numbers(lifecycle: str, availability: str, retention: str, validation: str) -> dict[str, Any]:

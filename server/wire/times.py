@@ -16,6 +16,12 @@ def optional_timestamp_of(time_us: int | None) -> Timestamp | None:
     return None if time_us is None else timestamp_of(time_us)
 
 
+def write_time(stamp: Timestamp, time_us: int) -> None:
+    """Sets a Timestamp, which is then present in the message it is a field of, to a number of microseconds."""
+    stamp.seconds, rest = divmod(time_us, _MICROSECONDS)
+    stamp.nanos = rest * 1000
+
+
 def microseconds_of(stamp: Timestamp) -> int:
     """Returns a Timestamp in microseconds, cut off toward the past, so that no claim moves into the future."""
     return stamp.seconds * _MICROSECONDS + stamp.nanos // 1000

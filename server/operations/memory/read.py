@@ -7,7 +7,7 @@ from remit.v1 import memory_pb2
 from server.call import Call
 from server.mutations import readable
 from server.retrieval import Loaded, demand_open, held_at, load, open_rows
-from server.wire.envelopes import envelope_of
+from server.wire.envelopes import write_envelope
 
 
 async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.ReadResponse:
@@ -21,12 +21,11 @@ async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.Read
     [(core, plaintexts)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
     await call.exercise_read(loaded.heads, request.object_id)
     state = memory_pb2.CONTENT_STATE_PRESENT if given else memory_pb2.CONTENT_STATE_WITHHELD
-    return memory_pb2.ReadResponse(
-        envelope=envelope_of(core, readable(call, core, plaintexts)),
-        content_state=state,
-        operation_id=call.operation_id,
-        event_ids=call.exercise_event_ids,
+    response = memory_pb2.ReadResponse(
+        content_state=state, operation_id=call.operation_id, event_ids=call.exercise_event_ids
     )
+    write_envelope(response.envelope, core, readable(call, core, plaintexts))
+    return response
 
 
 def _given(call: Call, request: memory_pb2.ReadRequest, loaded: Loaded) -> bool:
