@@ -4,12 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from storage.model.canonical import Fields, JsonValue, MalformedCanonical
+from storage.model.canonical import Fields, JsonValue, MalformedCanonical, Shape
 
 AttestationValue = str | int | tuple[str, ...]
 
-_KEYS: Final = frozenset(
-    {"actor_id", "actor_kind", "display_name", "on_behalf_of_actor_id", "delegation_id", "attestation"}
+_SHAPE: Final = Shape(
+    "actor",
+    {"actor_id": (str,), "actor_kind": (str,)},
+    {
+        "display_name": (str,),
+        "on_behalf_of_actor_id": (str,),
+        "delegation_id": (str,),
+        "attestation": (dict,),
+    },
 )
 
 
@@ -49,20 +56,13 @@ class ActorRef:
 
 def parse_actor(value: object) -> ActorRef:
     """Returns the actor written by `for_core` or `for_event`. Raises MalformedCanonical."""
-    fields = Fields(value, "actor", _KEYS)
-    return ActorRef(
-        actor_id=fields.text("actor_id"),
-        actor_kind=fields.text("actor_kind"),
-        display_name=fields.optional_text("display_name"),
-        on_behalf_of_actor_id=fields.optional_text("on_behalf_of_actor_id"),
-        delegation_id=fields.optional_text("delegation_id"),
-        attestation=_parse_attestation(fields.raw("attestation")),
-    )
+    read = _SHAPE.read(value)
+    if "attestation" in read:
+        return ActorRef(**{**read, "attestation": _parse_attestation(read["attestation"])})
+    return ActorRef(**read)
 
 
-def _parse_attestation(value: object) -> dict[str, AttestationValue] | None:
-    if value is None:
-        return None
+def _parse_attestation(value: object) -> dict[str, AttestationValue]:
     fields = Fields(value, "attestation")
     attestation: dict[str, AttestationValue] = {}
     for key in sorted(fields.keys()):

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 JsonValue = str | int | float | bool | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
 
@@ -167,10 +167,49 @@ class Fields:
         return frozenset(self._values)
 
 
+class Shape:
+    """The keys of a stored JSON object with the types their values have, judged in one pass.
+
+    For what is read at every call; where a miss must be told from a null, or a value decides how to read on, `Fields`
+    serves.
+    """
+
+    __slots__ = ("_required", "_types", "_what")
+
+    def __init__(
+        self, what: str, required: Mapping[str, tuple[type, ...]], optional: Mapping[str, tuple[type, ...]]
+    ) -> None:
+        """`what` names the object in errors. A type is met exactly: True is no integer."""
+        self._what = what
+        self._required = frozenset(required)
+        self._types = {**required, **optional}
+
+    def read(self, value: object) -> dict[str, Any]:
+        """Returns the object itself; raises MalformedCanonical for a key that is missing, unknown or of another type."""
+        if type(value) is not dict:
+            raise MalformedCanonical(f"{self._what} is not an object")
+        types_of = self._types.get
+        for key, item in value.items():
+            if type(item) not in types_of(key, ()):
+                problem = "no valid" if key in self._types else "unknown key"
+                raise MalformedCanonical(f"{self._what} holds {problem} {key}")
+        if not value.keys() >= self._required:
+            raise MalformedCanonical(f"{self._what} holds no valid {min(self._required - value.keys())}")
+        return value
+
+    def parse(self, data: bytes) -> dict[str, Any]:
+        """Returns the object in canonical bytes; raises as `read`, and when they are not JSON."""
+        return self.read(_json(data, self._what))
+
+
 def parse_object(data: bytes, what: str, known: frozenset[str] | None = None) -> Fields:
     """Returns the JSON object in `data`. Raises MalformedCanonical when it is not one."""
+    return Fields(_json(data, what), what, known)
+
+
+def _json(data: bytes, what: str) -> object:
     try:
         value: object = json.loads(data)
     except ValueError as error:
         raise MalformedCanonical(f"{what} is not JSON") from error
-    return Fields(value, what, known)
+    return value

@@ -15,9 +15,9 @@ from storage.model.canonical import (
     Fields,
     JsonValue,
     MalformedCanonical,
+    Shape,
     canonical_json,
     canonical_json_with_floats,
-    parse_object,
 )
 from storage.model.states import AvailabilityState, LifecycleState, RetentionState, ValidationState
 
@@ -105,7 +105,44 @@ class VersionCore:
     previous_version_id: str | None = None
 
 
-_CORE_KEYS: Final = frozenset(item.name for item in fields(VersionCore))
+_CORE: Final = Shape(
+    "version core",
+    {
+        "tenant_id": (str,),
+        "scope_id": (str,),
+        "object_id": (str,),
+        "version_id": (str,),
+        "sequence": (int,),
+        "object_type": (str,),
+        "lifecycle_state": (str,),
+        "availability_state": (str,),
+        "retention_state": (str,),
+        "validation_state": (str,),
+        "committed_at_us": (int,),
+        "recorded_at_us": (int,),
+        "actor": (dict,),
+        "provenance_id": (str,),
+        "parts": (dict,),
+    },
+    {
+        "schema_id": (str,),
+        "observed_at_us": (int,),
+        "asserted_at_us": (int,),
+        "valid_from_us": (int,),
+        "valid_until_us": (int,),
+        "quality_signals": (dict,),
+        "previous_version_id": (str,),
+    },
+)
+_STATES: Final[Mapping[str, Mapping[str, StrEnum]]] = {
+    "lifecycle_state": {state.value: state for state in LifecycleState},
+    "availability_state": {state.value: state for state in AvailabilityState},
+    "retention_state": {state.value: state for state in RetentionState},
+    "validation_state": {state.value: state for state in ValidationState},
+}
+_PART_KINDS: Final = {kind.value: kind for kind in PartKind}
+_PARTS: Final = Shape("parts", {}, dict.fromkeys(_PART_KINDS, (dict,)))
+_PART: Final = Shape("part", {"content_id": (str,), "commitment": (str,)}, {})
 _OPTIONAL_KEYS: Final = (
     "schema_id",
     "observed_at_us",
@@ -125,16 +162,16 @@ def core_bytes(version: VersionCore) -> bytes:
         "version_id": version.version_id,
         "sequence": version.sequence,
         "object_type": version.object_type,
-        "lifecycle_state": version.lifecycle_state.value,
-        "availability_state": version.availability_state.value,
-        "retention_state": version.retention_state.value,
-        "validation_state": version.validation_state.value,
+        "lifecycle_state": version.lifecycle_state,
+        "availability_state": version.availability_state,
+        "retention_state": version.retention_state,
+        "validation_state": version.validation_state,
         "committed_at_us": version.committed_at_us,
         "recorded_at_us": version.recorded_at_us,
         "actor": version.actor.for_core(),
         "provenance_id": version.provenance_id,
         "parts": {
-            kind.value: {"content_id": str(part.content_id), "commitment": part.commitment.hex()}
+            kind: {"content_id": str(part.content_id), "commitment": part.commitment.hex()}
             for kind, part in version.parts.items()
         },
     }
@@ -160,56 +197,34 @@ def parse_core(core: bytes) -> VersionCore:
     Raises MalformedCanonical on anything but what `core_bytes` writes, unknown keys included. The bytes must have been
     authenticated before.
     """
-    read = parse_object(core, "version core", _CORE_KEYS)
+    values = _CORE.parse(core)
     try:
-        return VersionCore(
-            tenant_id=read.text("tenant_id"),
-            scope_id=read.text("scope_id"),
-            object_id=read.text("object_id"),
-            version_id=read.text("version_id"),
-            sequence=read.integer("sequence"),
-            object_type=read.text("object_type"),
-            lifecycle_state=LifecycleState(read.text("lifecycle_state")),
-            availability_state=AvailabilityState(read.text("availability_state")),
-            retention_state=RetentionState(read.text("retention_state")),
-            validation_state=ValidationState(read.text("validation_state")),
-            committed_at_us=read.integer("committed_at_us"),
-            recorded_at_us=read.integer("recorded_at_us"),
-            actor=parse_actor(read.raw("actor")),
-            provenance_id=read.text("provenance_id"),
-            parts=_parse_parts(read.raw("parts")),
-            schema_id=read.optional_text("schema_id"),
-            observed_at_us=read.optional_integer("observed_at_us"),
-            asserted_at_us=read.optional_integer("asserted_at_us"),
-            valid_from_us=read.optional_integer("valid_from_us"),
-            valid_until_us=read.optional_integer("valid_until_us"),
-            quality_signals=_parse_signals(read.raw("quality_signals")),
-            previous_version_id=read.optional_text("previous_version_id"),
-        )
-    except MalformedCanonical:
-        raise
-    except ValueError as error:
+        for key, states in _STATES.items():
+            values[key] = states[values[key]]
+    except KeyError as error:
         raise MalformedCanonical("version core holds an unknown state") from error
+    values["actor"] = parse_actor(values["actor"])
+    values["parts"] = _parse_parts(values["parts"])
+    if "quality_signals" in values:
+        values["quality_signals"] = _parse_signals(values["quality_signals"])
+    return VersionCore(**values)
 
 
 def _parse_parts(value: object) -> dict[PartKind, PartRef]:
-    read = Fields(value, "parts", frozenset(PartKind))
-    parts: dict[PartKind, PartRef] = {}
-    for kind in PartKind:
-        if kind.value in read:
-            part = Fields(read.raw(kind.value), kind.value)
-            try:
-                parts[kind] = PartRef(UUID(part.text("content_id")), bytes.fromhex(part.text("commitment")))
-            except MalformedCanonical:
-                raise
-            except ValueError as error:
-                raise MalformedCanonical(f"{kind.value} is no reference to a part") from error
-    return parts
+    read = _PARTS.read(value)
+    try:
+        return {
+            kind: PartRef(UUID(part["content_id"]), bytes.fromhex(part["commitment"]))
+            for name, kind in _PART_KINDS.items()
+            if name in read and (part := _PART.read(read[name]))
+        }
+    except MalformedCanonical:
+        raise
+    except ValueError as error:
+        raise MalformedCanonical("parts hold no reference to a part") from error
 
 
-def _parse_signals(value: object) -> QualitySignals | None:
-    if value is None:
-        return None
+def _parse_signals(value: object) -> QualitySignals:
     read = Fields(value, "quality_signals", frozenset(_SIGNAL_KEYS))
     return QualitySignals(
         assessed_confidence=read.optional_number("assessed_confidence"),

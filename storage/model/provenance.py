@@ -4,24 +4,29 @@ Both are canonical JSON before they are encrypted (PAMSPEC 8.6, 8.7; memory.md, 
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from storage.model.actor import ActorRef, parse_actor
-from storage.model.canonical import Fields, JsonValue, canonical_json, canonical_json_with_floats, parse_object
+from storage.model.canonical import (
+    JsonValue,
+    MalformedCanonical,
+    Shape,
+    canonical_json,
+    canonical_json_with_floats,
+    parse_object,
+)
 
-_PROVENANCE_KEYS: Final = frozenset(
+_PROVENANCE: Final = Shape(
+    "provenance",
+    {"provenance_id": (str,), "actor": (dict,), "activity": (str,), "recorded_at_us": (int,)},
     {
-        "provenance_id",
-        "actor",
-        "activity",
-        "recorded_at_us",
-        "source_ref",
-        "evidence_refs",
-        "observed_at_us",
-        "transformation_parent",
-        "source_confidence",
-        "integrity_ref",
-    }
+        "source_ref": (str,),
+        "evidence_refs": (list,),
+        "observed_at_us": (int,),
+        "transformation_parent": (str,),
+        "source_confidence": (int, float),  # canonical JSON writes 1.0 as 1
+        "integrity_ref": (str,),
+    },
 )
 _INTEGRITY_KEYS: Final = frozenset({"digest", "algorithm", "canonicalization_profile", "signature", "ledger_ref"})
 
@@ -70,27 +75,23 @@ def provenance_bytes(provenance: Provenance) -> bytes:
 
 def provenance_of(value: object) -> Provenance:
     """Returns the record from its parsed JSON. Raises MalformedCanonical."""
-    return _provenance(Fields(value, "provenance", _PROVENANCE_KEYS))
+    return _provenance(_PROVENANCE.read(value))
 
 
 def parse_provenance(data: bytes) -> Provenance:
     """Returns the record in `data`. Raises MalformedCanonical."""
-    return _provenance(parse_object(data, "provenance", _PROVENANCE_KEYS))
+    return _provenance(_PROVENANCE.parse(data))
 
 
-def _provenance(fields: Fields) -> Provenance:
-    return Provenance(
-        provenance_id=fields.text("provenance_id"),
-        actor=parse_actor(fields.raw("actor")),
-        activity=fields.text("activity"),
-        recorded_at_us=fields.integer("recorded_at_us"),
-        source_ref=fields.optional_text("source_ref"),
-        evidence_refs=fields.optional_texts("evidence_refs") or (),
-        observed_at_us=fields.optional_integer("observed_at_us"),
-        transformation_parent=fields.optional_text("transformation_parent"),
-        source_confidence=fields.optional_number("source_confidence"),
-        integrity_ref=fields.optional_text("integrity_ref"),
-    )
+def _provenance(read: dict[str, Any]) -> Provenance:
+    values = {**read, "actor": parse_actor(read["actor"])}
+    if "evidence_refs" in read:
+        if not all(type(item) is str for item in read["evidence_refs"]):
+            raise MalformedCanonical("provenance holds no valid evidence_refs")
+        values["evidence_refs"] = tuple(read["evidence_refs"])
+    if "source_confidence" in read:
+        values["source_confidence"] = float(read["source_confidence"])
+    return Provenance(**values)
 
 
 @dataclass(frozen=True, slots=True)
