@@ -16,8 +16,7 @@ class Absence(Enum):
 ABSENT: Final = Absence.ABSENT
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(NamedTuple):
     """One object that a call touches.
 
     `object_type` is the type it is stored with: None before it was looked up, ABSENT when it is not there. A type named

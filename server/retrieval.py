@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from authz.request import ABSENT, Touched
 from server.call import Call
@@ -18,7 +19,7 @@ from server.domain_errors import (
     RetentionRestriction,
 )
 from server.refusals import StaleFacts
-from server.versions import Plaintexts, version_columns
+from server.versions import COLUMNS, Plaintexts, column_values
 from storage.encryption import IntegrityViolation, open_part
 from storage.keystore import KeyId
 from storage.model.canonical import MalformedCanonical
@@ -30,6 +31,7 @@ from storage.workspaces import load_heads
 TOMBSTONE_CONTENT = b'{"tombstone":true}'
 # Versions opened before other work of the loop gets its turn.
 _VERSIONS_PER_TURN = 64
+_columns_of = attrgetter(*COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def authenticated_core(call: Call, stored: StoredVersion) -> VersionCore:
     written = (core.tenant_id, core.scope_id, core.object_id, core.sequence, core.version_id)
     if written != (call.tenant_id, call.scope_id, stored.object_id, stored.sequence, stored.version_id):
         raise IntegrityViolation(place, "MOVED")
-    if any(getattr(stored, name) != value for name, value in version_columns(core).items()):
+    if _columns_of(stored) != column_values(core):
         raise IntegrityViolation(place, "COLUMNS")
     return core
 
@@ -144,8 +146,9 @@ async def open_rows(
     opened: list[tuple[VersionCore, Plaintexts]] = []
     try:
         for start in range(0, len(versions), _VERSIONS_PER_TURN):
+            if start:
+                await asyncio.sleep(0)
             opened += await open_versions(call, versions[start : start + _VERSIONS_PER_TURN])
-            await asyncio.sleep(0)
     except IntegrityViolation as violation:
         if violation.kind == "PART_MISSING":
             [now] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])

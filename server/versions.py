@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 from uuid import UUID
 
 from server.call import Call
@@ -70,27 +71,50 @@ async def seal_parts(call: Call, object_id: str, plaintexts: Plaintexts) -> NewP
     return parts
 
 
-def version_columns(core: VersionCore) -> dict[str, object]:
-    """Returns the columns that repeat a core for filtering; times are microseconds."""
-    return {
-        "object_type": core.object_type,
-        "schema_id": core.schema_id,
-        "lifecycle_state": core.lifecycle_state.value,
-        "availability_state": core.availability_state.value,
-        "retention_state": core.retention_state.value,
-        "validation_state": core.validation_state.value,
-        "actor_id": core.actor.actor_id,
-        "provenance_id": core.provenance_id,
-        "observed_at_us": core.observed_at_us,
-        "asserted_at_us": core.asserted_at_us,
-        "valid_from_us": core.valid_from_us,
-        "valid_until_us": core.valid_until_us,
-        "committed_at_us": core.committed_at_us,
-        "recorded_at_us": core.recorded_at_us,
-        "content_id": part_id(core.parts, PartKind.CONTENT),
-        "provenance_content_id": part_id(core.parts, PartKind.PROVENANCE),
-        "integrity_content_id": part_id(core.parts, PartKind.INTEGRITY),
-    }
+COLUMNS: Final = (
+    "object_type",
+    "schema_id",
+    "lifecycle_state",
+    "availability_state",
+    "retention_state",
+    "validation_state",
+    "actor_id",
+    "provenance_id",
+    "observed_at_us",
+    "asserted_at_us",
+    "valid_from_us",
+    "valid_until_us",
+    "committed_at_us",
+    "recorded_at_us",
+    "content_id",
+    "provenance_content_id",
+    "integrity_content_id",
+)
+"""The columns that repeat a core for filtering; times are microseconds."""
+
+
+def column_values(core: VersionCore) -> tuple[object, ...]:
+    """Returns the values of COLUMNS, in their order, that belong to a core. States are strings that compare as such."""
+    parts = core.parts
+    return (
+        core.object_type,
+        core.schema_id,
+        core.lifecycle_state,
+        core.availability_state,
+        core.retention_state,
+        core.validation_state,
+        core.actor.actor_id,
+        core.provenance_id,
+        core.observed_at_us,
+        core.asserted_at_us,
+        core.valid_from_us,
+        core.valid_until_us,
+        core.committed_at_us,
+        core.recorded_at_us,
+        part_id(parts, PartKind.CONTENT),
+        part_id(parts, PartKind.PROVENANCE),
+        part_id(parts, PartKind.INTEGRITY),
+    )
 
 
 def part_id(parts: Mapping[PartKind, PartRef], kind: PartKind) -> UUID | None:
@@ -104,13 +128,13 @@ def new_version(call: Call, core: VersionCore, integrity: Integrity | None, even
     keys = call.services.keys
     written = core_bytes(core)
     lookup = None if integrity is None else keys.lookup("integrity_digest", integrity.digest, tenant_id=call.tenant_id)
-    columns = {name: str(value) if isinstance(value, UUID) else value for name, value in version_columns(core).items()}
+    values = (str(value) if isinstance(value, UUID) else value for value in column_values(core))
     row = VersionRow(
         object_id=core.object_id,
         sequence=core.sequence,
         version_id=core.version_id,
         event_position=event_position,
-        columns=columns,
+        columns=dict(zip(COLUMNS, values, strict=True)),
         integrity_lookup=lookup,
         core=written,
         mac=keys.mac(written),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from storage.database import Database
@@ -25,8 +25,7 @@ _VERSION_WIDTH: Final = 24
 _PART_WIDTH: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Heads:
+class Heads(NamedTuple):
     """What one statement saw of a workspace's head, with the database's clock (microseconds)."""
 
     sequence: int
@@ -37,8 +36,7 @@ class Heads:
     now_us: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPart:
+class StoredPart(NamedTuple):
     """An encrypted part as it lies in memory_contents."""
 
     content_id: UUID
@@ -48,8 +46,7 @@ class StoredPart:
     commitment: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class StoredVersion:
+class StoredVersion(NamedTuple):
     """A row of memory_versions with its encrypted parts (None where the row is gone)."""
 
     object_id: str
@@ -81,8 +78,7 @@ class StoredVersion:
     integrity: StoredPart | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Where an object stands now: its current version and the gate's verdict on giving content."""
 
     object_type: str
@@ -95,8 +91,7 @@ class Standing:
     validation_state: str
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectFacts:
+class ObjectFacts(NamedTuple):
     """Answer to one ObjectKey. `heads` None: no such workspace; `standing` None: no such object; `version` None: no such
     version of it."""
 
@@ -105,8 +100,7 @@ class ObjectFacts:
     version: StoredVersion | None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectKey:
+class ObjectKey(NamedTuple):
     """An object, and one of its versions (None: the current one)."""
 
     scope_id: str
@@ -169,8 +163,7 @@ def stored_version(columns: Sequence[Any]) -> StoredVersion | None:
         stored_part(columns[start : start + _PART_WIDTH])
         for start in range(_VERSION_WIDTH, _VERSION_WIDTH + 3 * _PART_WIDTH, _PART_WIDTH)
     )
-    values = [*columns[:_VERSION_WIDTH], content, provenance, integrity]
-    return StoredVersion(*values)
+    return StoredVersion._make((*columns[:_VERSION_WIDTH], content, provenance, integrity))
 
 
 async def load_objects(database: Database, tenant_id: str, keys: Sequence[ObjectKey]) -> list[ObjectFacts]:

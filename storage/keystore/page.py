@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
@@ -45,8 +45,7 @@ class KeyFolderExposed(KeyStoreError):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class KeyId:
+class KeyId(NamedTuple):
     """Where a data key lies: its page, and its slot there (0 up to the page's size)."""
 
     page_id: UUID

@@ -86,17 +86,19 @@ class KeyRing:
 
         Raises KeyStoreUnavailable, or IntegrityViolation for a page or a key the store must not trust.
         """
-        wanted = slots_by_page(key_ids)
-        pages = {page_id: self._fresh((tenant_id, page_id)) for page_id in wanted}
+        wanted = tuple(key_ids)
+        pages = {page_id: self._fresh((tenant_id, page_id)) for page_id in {key_id.page_id for key_id in wanted}}
         absent = [page_id for page_id, page in pages.items() if page is None]
-        loads = [self._load((tenant_id, page_id)) for page_id in absent]
-        if loads:
+        if absent:
+            loads = [self._load((tenant_id, page_id)) for page_id in absent]
             pages.update(zip(absent, await asyncio.gather(*map(self._wait_for, loads)), strict=True))
         found: dict[KeyId, bytes] = {}
-        for page_id, slots in wanted.items():
-            page = pages[page_id]
+        for key_id in wanted:
+            page = pages[key_id.page_id]
             assert page is not None
-            found.update((KeyId(page_id, slot), key) for slot in slots if (key := page.key(slot)) is not None)
+            key = page.key(key_id.slot)
+            if key is not None:
+                found[key_id] = key
         return found
 
     async def key(self, tenant_id: str, key_id: KeyId) -> bytes:
