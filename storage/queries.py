@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
-from types import MappingProxyType
+from enum import Enum
 from typing import Any, Final
 
 from storage.database import Database
@@ -24,65 +23,8 @@ from storage.objects import (
     heads_of,
     stored_version,
 )
-from storage.row_filter import Conditions, RowFilter
-
-
-class FieldKind(StrEnum):
-    """What values of a field are; the value is the SQL type. Times are microseconds since 1970 UTC."""
-
-    TEXT = "text"
-    NUMBER = "bigint"
-    TIME = "timestamptz"
-    HASH = "bytea"
-
-
-_FIELDS: Final = {
-    "object_id": FieldKind.TEXT,
-    "version_id": FieldKind.TEXT,
-    "object_type": FieldKind.TEXT,
-    "schema_id": FieldKind.TEXT,
-    "actor_id": FieldKind.TEXT,
-    "provenance_id": FieldKind.TEXT,
-    "integrity_digest": FieldKind.HASH,
-    "sequence": FieldKind.NUMBER,
-    "observed_at": FieldKind.TIME,
-    "asserted_at": FieldKind.TIME,
-    "valid_from": FieldKind.TIME,
-    "valid_until": FieldKind.TIME,
-    "committed_at": FieldKind.TIME,
-    "recorded_at": FieldKind.TIME,
-}
-FIELDS: Final = MappingProxyType(_FIELDS)
-"""The fields that conditions may name. `integrity_digest` is stored as a keyed hash: found by equality only."""
-
-_COLUMNS: Final = {name: f"v.{name}" for name in _FIELDS} | {"integrity_digest": "v.integrity_lookup"}
-
-
-class Operator(StrEnum):
-    """How a condition compares; the value is the SQL that follows the column."""
-
-    EQ = "="
-    NE = "<>"
-    IN = "= any"
-    NOT_IN = "<> all"
-    LT = "<"
-    LE = "<="
-    GT = ">"
-    GE = ">="
-    PRESENT = "is not null"
-    ABSENT = "is null"
-
-
-FieldValue = str | int | bytes
-
-
-@dataclass(frozen=True, slots=True)
-class FieldCondition:
-    """A condition on one of FIELDS. `values`: any number for IN and NOT_IN, none for PRESENT and ABSENT, else one."""
-
-    field: str
-    operator: Operator
-    values: tuple[FieldValue, ...] = ()
+from storage.row_filter import Conditions
+from storage.selection import GIVEN, Selection, add_selection, gate
 
 
 class Order(Enum):
@@ -97,22 +39,10 @@ class Order(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectQuery:
-    """What to find. State lists are never empty here; `object_types` and `provenance_ids` are, when they do not matter.
-
-    `authority` are the filters that must all cover a row. `pending_deletion` covers the rows that are pending deletion:
-    None gives no such row. `pinned_sequence` and `last_key` continue an earlier page.
-    """
+    """What to find and in which order. `pinned_sequence` (a snapshot's, or an earlier page's) bounds what is seen."""
 
     scope_id: str
-    lifecycle_states: tuple[str, ...]
-    availability_states: tuple[str, ...]
-    retention_states: tuple[str, ...]
-    validation_states: tuple[str, ...]
-    object_types: tuple[str, ...]
-    provenance_ids: tuple[str, ...]
-    conditions: tuple[FieldCondition, ...]
-    authority: tuple[RowFilter, ...]
-    pending_deletion: RowFilter | None
+    selection: Selection
     order: Order
     limit: int
     bytes_max: int
@@ -167,8 +97,7 @@ select {head}, k.row_count, v.given, {version}, {parts}, k.position,
     select v.object_id, v.sequence, v.given, count(*) over () as row_count,
            row_number() over (order by {order}) as position
       from (
-        select v.*, g.verdict in ('open', 'retention_restricted')
-                    and v.availability_state not in ('redacted', 'deleted') as given
+        select v.*, {given} as given
           from (
             select v.object_id, v.object_type, v.sequence, v.version_id, v.ledger_sequence, v.committed_at,
                    v.availability_state, v.retention_state
@@ -206,8 +135,7 @@ async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) 
         pin = where.bind(query.pinned_sequence, "bigint")
         where.add(f"v.ledger_sequence <= {pin}")
         is_latest = _IS_LATEST_AT.format(tenant=tenant, scope=scope, pin=pin)
-    _add_fields(where, query)
-    where.admitted(query.authority, "v.object_type", "v.object_id")
+    add_selection(where, query.selection)
     if query.last_key:
         _add_keyset(where, query.order, query.last_key)
     column, descends = query.order.value
@@ -223,7 +151,8 @@ async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) 
         scope_column="v.scope_id" if by_object else 'v.scope_id collate "C"',
         conditions=where.sql,
         is_latest=is_latest,
-        gate=_gate(where, query),
+        gate=gate(where, query.selection),
+        given=GIVEN,
         # A number the planner knows, so that it reads no more than a page.
         limit=query.limit + 1,
         tenant=tenant,
@@ -244,44 +173,6 @@ def _page(rows: Sequence[Sequence[Any]], limit: int) -> QueryPage:
             found.append((version, bool(row[_HEAD_WIDTH + 1])))
     row_count = rows[0][_HEAD_WIDTH] or 0
     return QueryPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
-
-
-def _add_fields(where: Conditions, query: ObjectQuery) -> None:
-    where.one_of("v.lifecycle_state", query.lifecycle_states)
-    where.one_of("v.availability_state", query.availability_states)
-    where.one_of("v.retention_state", query.retention_states)
-    where.one_of("v.validation_state", query.validation_states)
-    where.one_of("v.object_type", query.object_types)
-    where.one_of("v.provenance_id", query.provenance_ids)
-    for condition in query.conditions:
-        _add_field(where, condition)
-
-
-def _gate(where: Conditions, query: ObjectQuery) -> str:
-    """Returns the gate's conditions on a row, by its object's verdict of now."""
-    pending = "false"
-    if query.pending_deletion is not None:
-        pending = where.covers(query.pending_deletion, "v.object_type", "v.object_id")
-    # A row that was found as available is not given once its object is removed; a verdict unknown here gives nothing.
-    return (
-        "\n   and case g.verdict when 'open' then true when 'deleted' then v.availability_state = 'deleted' "
-        f"when 'redacted' then v.availability_state = 'redacted' when 'retention_restricted' then {pending} end"
-        f"\n   and (v.retention_state <> 'pending_deletion' or {pending})"
-    )
-
-
-def _add_field(where: Conditions, condition: FieldCondition) -> None:
-    column, kind = _COLUMNS[condition.field], FIELDS[condition.field]
-    operator = condition.operator
-    values: list[Any] = list(condition.values)
-    if kind is FieldKind.TIME:
-        values = [to_datetime(value) for value in values]
-    if operator in {Operator.PRESENT, Operator.ABSENT}:
-        where.add(f"{column} {operator.value}")
-    elif operator in {Operator.IN, Operator.NOT_IN}:
-        where.add(f"{column} {operator.value} ({where.bind(values, f'{kind.value}[]')})")
-    else:
-        where.add(f"{column} {operator.value} {where.bind(values[0], kind.value)}")
 
 
 def _add_keyset(where: Conditions, order: Order, last_key: tuple[int | str, ...]) -> None:

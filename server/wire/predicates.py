@@ -10,7 +10,7 @@ from typing import Final
 from remit.v1 import memory_pb2
 from server.domain_errors import InvalidRequest
 from storage.model.times import from_datetime, to_datetime
-from storage.queries import FIELDS, FieldCondition, FieldKind, FieldValue, Operator
+from storage.selection import FIELDS, FieldCondition, FieldKind, FieldValue, Operator
 
 _OPERATORS: Final = {
     number: Operator[name.removeprefix("COMPARISON_OPERATOR_")]

@@ -9,7 +9,7 @@ from typing import Final
 from remit.v1 import discovery_pb2
 from server.access import declared_access
 from server.caller import Caller
-from server.operations.memory.query import TIE_BREAK
+from server.querying.asked import TIE_BREAK
 from storage.model.memory import SPEC_VERSION
 from storage.model.states import OBJECT_TYPES, STATES, moves
 from storage.workspaces import load_heads, visible_scopes

@@ -1,0 +1,12 @@
+"""Queries whose result are versions, older ones too (P-10.6-02)."""
+
+from __future__ import annotations
+
+from remit.v1 import memory_pb2
+from server.call import Call
+from server.domain_errors import ServiceUnavailable
+
+
+async def handle(_call: Call, _request: memory_pb2.QueryRequest) -> memory_pb2.QueryResponse:
+    """Not built yet."""
+    raise ServiceUnavailable
