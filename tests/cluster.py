@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,15 @@ from remit.v1 import (
     admin_pb2,
     admin_pb2_grpc,
     delegation_pb2_grpc,
+    derived_pb2_grpc,
     discovery_pb2_grpc,
     errors_pb2,
     ledger_pb2,
     ledger_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    portability_pb2_grpc,
+    snapshot_pb2_grpc,
 )
 from server.issuers import DevelopmentIssuer
 from tests.conftest import DatabaseDsns, reachable_folder
@@ -78,7 +81,35 @@ class Refusal(Exception):
         return [violation.field for violation in self.bad_request.field_violations]
 
 
+class Stream:
+    """The answers of a server's stream as they come; a refused one raises Refusal. Cancelled where it is left."""
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._call)
+        except grpc.RpcError as error:
+            raise Refusal(error) from None
+
+    def cancel(self) -> None:
+        """Ends it from this side; what waits for an answer is refused as CANCELLED."""
+        self._call.cancel()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cancel()
+
+
 class _Service:
+    """A service's methods: of one request, or of an iterable of them where the client streams."""
+
     def __init__(self, stub: Any, metadata: tuple[tuple[str, str], ...]) -> None:
         self._stub = stub
         self._metadata = metadata
@@ -86,17 +117,19 @@ class _Service:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._stub, name)
 
-        def call(request: Message, timeout: float = CALL_SECONDS) -> Any:
+        def call(request: Message | Iterable[Message], timeout: float | None = CALL_SECONDS) -> Any:
+            sent = request if isinstance(request, Message) else iter(request)
             try:
-                return method(request, metadata=self._metadata, timeout=timeout)
+                answer = method(sent, metadata=self._metadata, timeout=timeout)
             except grpc.RpcError as error:
                 raise Refusal(error) from None
+            return Stream(answer) if isinstance(method, grpc.UnaryStreamMultiCallable) else answer
 
         return call
 
 
 class Client:
-    """An actor's stubs: `client.memory.Read(request)`; a refused call raises Refusal."""
+    """An actor's stubs: `client.memory.Read(request)`; a refused call raises Refusal, a stream of answers is a Stream."""
 
     def __init__(self, address: str, token: str | None, actor_id: str = "") -> None:
         self.actor_id = actor_id
@@ -105,6 +138,9 @@ class Client:
         self.memory = _Service(memory_pb2_grpc.MemoryServiceStub(self.channel), self.metadata)
         self.delegation = _Service(delegation_pb2_grpc.DelegationServiceStub(self.channel), self.metadata)
         self.ledger = _Service(ledger_pb2_grpc.LedgerServiceStub(self.channel), self.metadata)
+        self.snapshot = _Service(snapshot_pb2_grpc.SnapshotServiceStub(self.channel), self.metadata)
+        self.portability = _Service(portability_pb2_grpc.PortabilityServiceStub(self.channel), self.metadata)
+        self.derived = _Service(derived_pb2_grpc.DerivedServiceStub(self.channel), self.metadata)
         self.admin = _Service(admin_pb2_grpc.AdminServiceStub(self.channel), self.metadata)
         self.discovery = _Service(discovery_pb2_grpc.DiscoveryServiceStub(self.channel), self.metadata)
 

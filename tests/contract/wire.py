@@ -159,7 +159,7 @@ def ask(
     *,
     timeout: float = CALL_SECONDS,
 ) -> Answer:
-    """Calls a method of any arity with one request; of a stream of answers it takes the first."""
+    """Calls a method of any arity with one request; of a stream of answers it takes the first, if any."""
     data = request if isinstance(request, bytes) else request.SerializeToString()
     made = getattr(channel, _arity(method))(method.path)
     sent: Any = iter([data]) if method.client_streaming else data
@@ -167,7 +167,8 @@ def ask(
     try:
         if method.server_streaming:
             call = made(sent, metadata=tuple(metadata), timeout=timeout)
-            responses = [next(call)]
+            first = next(call, None)
+            responses = [] if first is None else [first]
         else:
             response, call = made.with_call(sent, metadata=tuple(metadata), timeout=timeout)
             responses = [response]
