@@ -21,6 +21,7 @@ DENY: Final = "deny"
 ACTOR_PREFIX: Final = "actor:"
 ROLE_PREFIX: Final = "role:"
 CROSS_SCOPE_DELEGATION: Final = "delegation"
+CROSS_SCOPE_RELATIONSHIP: Final = "relationship"
 
 # Entries are bounded by what rules name, not by what callers ask (see Enforcer.check); this is the second bound.
 _MEMO_ENTRIES_MAX: Final = 100_000

@@ -31,6 +31,8 @@ class Status(StrEnum):
     DELETED = "deleted"
     SCOPE_EXISTS = "scope_exists"
     LAST_OWNER = "last_owner"
+    # A relationship's change is refused; the detail says why.
+    RELATIONSHIP = "relationship"
 
 
 @dataclass(frozen=True, slots=True)

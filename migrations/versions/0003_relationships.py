@@ -1,4 +1,6 @@
-"""Relationships: their pointers and versions."""
+"""Relationships: their pointers and versions, and permits for them to end in another workspace."""
+
+from migrations.sql_files import protect_tables, run_sql_file
 
 revision = "0003_relationships"
 down_revision = "0002_changes_by_area"
@@ -9,4 +11,6 @@ PHASE = "pre"
 
 
 def upgrade() -> None:
-    pass
+    run_sql_file("0003_relationships.sql", "remit_owner")
+    protect_tables("relationships", "relationship_versions")
+    run_sql_file("0003_relationship_functions.sql", "remit_writer")

@@ -11,7 +11,10 @@ from storage.model.workspace import Workspace
 
 _EFFECTS: Final = {admin_pb2.EFFECT_ALLOW: Effect.ALLOW, admin_pb2.EFFECT_DENY: Effect.DENY}
 _EFFECT_NUMBERS: Final = {effect: number for number, effect in _EFFECTS.items()}
-_KINDS: Final = {admin_pb2.CROSS_SCOPE_KIND_DELEGATION: CrossScopeKind.DELEGATION}
+_KINDS: Final = {
+    admin_pb2.CROSS_SCOPE_KIND_DELEGATION: CrossScopeKind.DELEGATION,
+    admin_pb2.CROSS_SCOPE_KIND_RELATIONSHIP: CrossScopeKind.RELATIONSHIP,
+}
 _KIND_NUMBERS: Final = {kind: number for number, kind in _KINDS.items()}
 
 

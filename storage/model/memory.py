@@ -170,10 +170,7 @@ def core_bytes(version: VersionCore) -> bytes:
         "recorded_at_us": version.recorded_at_us,
         "actor": version.actor.for_core(),
         "provenance_id": version.provenance_id,
-        "parts": {
-            kind: {"content_id": str(part.content_id), "commitment": part.commitment.hex()}
-            for kind, part in version.parts.items()
-        },
+        "parts": parts_value(version.parts),
     }
     for key in _OPTIONAL_KEYS:
         value = getattr(version, key)
@@ -184,6 +181,14 @@ def core_bytes(version: VersionCore) -> bytes:
         return canonical_json(core)
     core["quality_signals"] = {key: value for key in _SIGNAL_KEYS if (value := getattr(signals, key)) is not None}
     return canonical_json_with_floats(core)
+
+
+def parts_value(parts: Mapping[PartKind, PartRef]) -> dict[str, JsonValue]:
+    """Returns the references to encrypted parts as a core holds them."""
+    return {
+        kind: {"content_id": str(part.content_id), "commitment": part.commitment.hex()}
+        for kind, part in parts.items()
+    }
 
 
 def envelope_digest(core: bytes) -> str:
@@ -204,13 +209,14 @@ def parse_core(core: bytes) -> VersionCore:
     except KeyError as error:
         raise MalformedCanonical("version core holds an unknown state") from error
     values["actor"] = parse_actor(values["actor"])
-    values["parts"] = _parse_parts(values["parts"])
+    values["parts"] = parse_parts(values["parts"])
     if "quality_signals" in values:
         values["quality_signals"] = _parse_signals(values["quality_signals"])
     return VersionCore(**values)
 
 
-def _parse_parts(value: object) -> dict[PartKind, PartRef]:
+def parse_parts(value: object) -> dict[PartKind, PartRef]:
+    """Returns the references to encrypted parts in a core; raises MalformedCanonical."""
     read = _PARTS.read(value)
     try:
         return {

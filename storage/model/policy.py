@@ -17,6 +17,7 @@ class CrossScopeKind(StrEnum):
     """What a cross-scope rule permits the other workspace."""
 
     DELEGATION = "delegation"
+    RELATIONSHIP = "relationship"
 
 
 @dataclass(frozen=True, slots=True)
