@@ -63,12 +63,14 @@ class ExportRecord(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., record: _Optional[bytes] = ...) -> None: ...
 
 class ExportTrailer(_message.Message):
-    __slots__ = ("record_count", "digest")
+    __slots__ = ("record_count", "digest", "memory_digest")
     RECORD_COUNT_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_DIGEST_FIELD_NUMBER: _ClassVar[int]
     record_count: int
     digest: bytes
-    def __init__(self, record_count: _Optional[int] = ..., digest: _Optional[bytes] = ...) -> None: ...
+    memory_digest: bytes
+    def __init__(self, record_count: _Optional[int] = ..., digest: _Optional[bytes] = ..., memory_digest: _Optional[bytes] = ...) -> None: ...
 
 class ExportWorkspaceResponse(_message.Message):
     __slots__ = ("header", "record", "trailer", "operation_id")
@@ -131,7 +133,7 @@ class RecordRefusal(_message.Message):
     def __init__(self, record_number: _Optional[int] = ..., kind: _Optional[str] = ..., id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ImportWorkspaceResponse(_message.Message):
-    __slots__ = ("objects", "versions", "relationships", "delegations", "foreign_events", "derived", "id_map", "refusals", "dry_run", "event_ids", "operation_id", "scope_id")
+    __slots__ = ("objects", "versions", "relationships", "delegations", "foreign_events", "derived", "id_map", "refusals", "dry_run", "event_ids", "operation_id", "scope_id", "replayed", "import_id")
     OBJECTS_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     RELATIONSHIPS_FIELD_NUMBER: _ClassVar[int]
@@ -144,6 +146,8 @@ class ImportWorkspaceResponse(_message.Message):
     EVENT_IDS_FIELD_NUMBER: _ClassVar[int]
     OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_ID_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    IMPORT_ID_FIELD_NUMBER: _ClassVar[int]
     objects: int
     versions: int
     relationships: int
@@ -156,4 +160,6 @@ class ImportWorkspaceResponse(_message.Message):
     event_ids: _containers.RepeatedScalarFieldContainer[str]
     operation_id: str
     scope_id: str
-    def __init__(self, objects: _Optional[int] = ..., versions: _Optional[int] = ..., relationships: _Optional[int] = ..., delegations: _Optional[int] = ..., foreign_events: _Optional[int] = ..., derived: _Optional[int] = ..., id_map: _Optional[_Iterable[_Union[IdMapping, _Mapping]]] = ..., refusals: _Optional[_Iterable[_Union[RecordRefusal, _Mapping]]] = ..., dry_run: _Optional[bool] = ..., event_ids: _Optional[_Iterable[str]] = ..., operation_id: _Optional[str] = ..., scope_id: _Optional[str] = ...) -> None: ...
+    replayed: bool
+    import_id: str
+    def __init__(self, objects: _Optional[int] = ..., versions: _Optional[int] = ..., relationships: _Optional[int] = ..., delegations: _Optional[int] = ..., foreign_events: _Optional[int] = ..., derived: _Optional[int] = ..., id_map: _Optional[_Iterable[_Union[IdMapping, _Mapping]]] = ..., refusals: _Optional[_Iterable[_Union[RecordRefusal, _Mapping]]] = ..., dry_run: _Optional[bool] = ..., event_ids: _Optional[_Iterable[str]] = ..., operation_id: _Optional[str] = ..., scope_id: _Optional[str] = ..., replayed: _Optional[bool] = ..., import_id: _Optional[str] = ...) -> None: ...
