@@ -82,7 +82,12 @@ class Relay:
             while True:
                 client, _ = self._listener.accept()
                 upstream = socket.socket(socket.AF_UNIX)
-                upstream.connect(self._upstream)
+                try:
+                    upstream.connect(self._upstream)
+                except OSError:
+                    # The database is away: so is it to who asks through here.
+                    client.close()
+                    continue
                 _Connection(self, client, upstream).start()
 
 
