@@ -13,6 +13,7 @@ from server.provenances import provenance_or_default
 from server.retrieval import Loaded, authenticated_core
 from server.versions import Plaintexts, new_version, part_id, seal_parts
 from storage.commands import ColdChange, EventRow, ObjectMove, Status
+from storage.derivatives import dropped
 from storage.model.events import AvailabilityTransitioned, PropagationJobOpened
 from storage.model.events import ObjectDeleted as ObjectDeletedEvent
 from storage.model.identifiers import new_id
@@ -98,7 +99,7 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
             moves=[replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True)],
             versions=[version.row],
             contents=parts.rows,
-            colds=[ColdChange("erasure_open", erasure)],
+            colds=[ColdChange("erasure_open", erasure), dropped(core.object_id)],
             bump=["removal"],
         )
     )

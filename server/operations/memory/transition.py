@@ -26,6 +26,7 @@ from server.removal import delete_object
 from server.retrieval import Loaded, held_at, load, open_rows
 from server.versions import NewVersion, Plaintexts, new_version, seal_parts
 from storage.commands import EventRow, ObjectMove, Status
+from storage.derivatives import dropped
 from storage.model.events import (
     AvailabilityTransitioned,
     LifecycleTransitioned,
@@ -166,6 +167,7 @@ async def _move(
             ],
             versions=[version.row],
             contents=contents,
+            colds=[dropped(core.object_id)] if core.availability_state is AvailabilityState.REDACTED else [],
             bump=["removal"],
         )
     )
