@@ -1,11 +1,16 @@
-"""Sealed snapshots as reads are bound by them (PAMSPEC 12 and 18.11; P-10.2-05, P-14-17)."""
+"""Sealed snapshots as calls use them: authenticated, and as the bound of what a read sees (P-10.2-05, P-14-17, Q46)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from server.call import Call
-from server.domain_errors import SnapshotNotFound
+from server.domain_errors import ObjectNotFound, SnapshotNotFound
+from server.retrieval import Loaded, load
+from storage.encryption import IntegrityViolation
+from storage.model.canonical import MalformedCanonical
+from storage.model.snapshot import Snapshot, parse_snapshot
+from storage.snapshots import load_snapshot, version_id_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +23,63 @@ class SnapshotBound:
     snapshot_id: str
     sequence: int
     object_ids: tuple[str, ...] | None
+    embedding_space_ids: tuple[str, ...] | None
     seed: int | None
+
+    def holds(self, object_id: str) -> bool:
+        """Returns whether the object is a member."""
+        return self.object_ids is None or object_id in self.object_ids
+
+
+async def snapshot_of(call: Call, snapshot_id: str) -> Snapshot:
+    """Returns a snapshot of the call's workspace, as it was sealed.
+
+    Decide on the caller's authority before: the answer tells whether the id is taken. Raises SnapshotNotFound,
+    IntegrityViolation.
+    """
+    stored = await load_snapshot(call.services.database, call.tenant_id, call.scope_id, snapshot_id)
+    if stored is None:
+        raise SnapshotNotFound
+    place = f"snapshots:{snapshot_id}"
+    call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
+    try:
+        snapshot = parse_snapshot(stored.core)
+    except MalformedCanonical:
+        raise IntegrityViolation(place, "CORE") from None
+    if (snapshot.tenant_id, snapshot.scope_id, snapshot.snapshot_id) != (call.tenant_id, call.scope_id, snapshot_id):
+        raise IntegrityViolation(place, "MOVED")
+    return snapshot
 
 
 async def snapshot_bound(call: Call, snapshot_id: str) -> SnapshotBound | None:
-    """Returns the bound of a snapshot of the call's workspace, None when none is named. Raises SnapshotNotFound.
-
-    Decide on the caller's authority before calling this.
-    """
+    """Returns the bound of a snapshot of the call's workspace, None when none is named. Raises as `snapshot_of`."""
     if not snapshot_id:
         return None
-    del call
-    raise SnapshotNotFound
+    snapshot = await snapshot_of(call, snapshot_id)
+    return SnapshotBound(
+        snapshot.snapshot_id,
+        snapshot.high_watermark,
+        snapshot.included_object_ids,
+        snapshot.included_embedding_space_ids,
+        snapshot.seed,
+    )
+
+
+async def load_in(call: Call, snapshot_id: str, object_id: str, version_id: str | None = None) -> Loaded:
+    """Returns an object with the version that a snapshot has of it, or the one asked for, if that stood by then.
+
+    Without a snapshot, as `load`. The standing is the one of now, whose verdict decides what is given (Q46). Raises
+    as `load` and `snapshot_of`; ObjectNotFound for what is not in the snapshot.
+    """
+    if not snapshot_id:
+        return await load(call, object_id, version_id)
+    await load(call, object_id)  # what the caller may not touch is refused before a snapshot is looked up
+    bound = await snapshot_bound(call, snapshot_id)
+    if bound is None or not bound.holds(object_id):
+        raise ObjectNotFound
+    seen = await version_id_at(
+        call.services.database, call.tenant_id, call.scope_id, object_id, version_id, bound.sequence
+    )
+    if seen is None:
+        raise ObjectNotFound
+    return await load(call, object_id, seen)

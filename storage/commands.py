@@ -31,6 +31,7 @@ class Status(StrEnum):
     DELETED = "deleted"
     SCOPE_EXISTS = "scope_exists"
     LAST_OWNER = "last_owner"
+    SEALED = "sealed"
     # A relationship's change is refused; the detail says why.
     RELATIONSHIP = "relationship"
 

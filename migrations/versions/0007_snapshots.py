@@ -1,4 +1,6 @@
-"""Sealed snapshots and evaluation runs."""
+"""Sealed snapshots and evaluation runs; indexes for queries by time."""
+
+from migrations.sql_files import protect_tables, run_sql_file
 
 revision = "0007_snapshots"
 down_revision = "0006_derived"
@@ -9,4 +11,6 @@ PHASE = "pre"
 
 
 def upgrade() -> None:
-    pass
+    run_sql_file("0007_snapshots.sql", "remit_owner")
+    protect_tables("snapshots", "evaluation_runs")
+    run_sql_file("0007_snapshot_functions.sql", "remit_writer")

@@ -6,7 +6,8 @@ from authz.permissions import INSPECT_HISTORY, REVIEW
 from remit.v1 import memory_pb2
 from server.call import Call
 from server.mutations import readable
-from server.retrieval import Loaded, demand_open, held_at, load, open_rows
+from server.retrieval import Loaded, demand_open, held_at, open_rows
+from server.snapshots import load_in
 from server.wire.envelopes import write_envelope
 
 
@@ -16,7 +17,7 @@ async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.Read
     Raises ObjectNotFound, ObjectDeleted, ObjectRedacted, RetentionRestriction. With `allow_tombstone` and the right to
     inspect history a removed object is a content-free envelope instead (Q18).
     """
-    loaded = await load(call, request.object_id, request.version_id or None)
+    loaded = await load_in(call, request.snapshot_id, request.object_id, request.version_id or None)
     given = _given(call, request, loaded)
     [(core, plaintexts)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
     await call.exercise_read(loaded.heads, request.object_id)

@@ -1,13 +1,17 @@
-"""get_snapshot: not built yet."""
+"""GetSnapshot (PAMSPEC 18.11; P-14-17, P-18.11-01)."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from remit.v1 import snapshot_pb2
 from server.call import Call
-from server.domain_errors import ServiceUnavailable
+from server.snapshots import snapshot_of
+from server.wire.snapshots import snapshot_message
+from storage.workspaces import load_heads
 
 
-async def handle(_call: Call, _request: Any) -> Any:
-    """Not built yet."""
-    raise ServiceUnavailable
+async def handle(call: Call, request: snapshot_pb2.GetSnapshotRequest) -> snapshot_pb2.GetSnapshotResponse:
+    """Returns a sealed snapshot's descriptor. Raises SnapshotNotFound."""
+    snapshot = await snapshot_of(call, request.snapshot_id)
+    [heads] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
+    call.confirm(heads)
+    return snapshot_pb2.GetSnapshotResponse(snapshot=snapshot_message(snapshot), operation_id=call.operation_id)
