@@ -7,6 +7,17 @@ from storage.model.event_record import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSpaceRegistered(Event):
+    """An embedding space was registered; its descriptor never changes."""
+
+    TYPE: ClassVar[str] = "embedding_space_registered"
+
+    embedding_space_id: str
+    dimensions: int
+    distance_metric: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingGenerated(Event):
     """A vector was registered for the version that the record names."""
 

@@ -53,6 +53,7 @@ class EventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     EVENT_TYPE_OBJECT_READ: _ClassVar[EventType]
     EVENT_TYPE_LINEAGE_REGISTERED: _ClassVar[EventType]
     EVENT_TYPE_DERIVATIVE_REMOVED: _ClassVar[EventType]
+    EVENT_TYPE_EMBEDDING_SPACE_REGISTERED: _ClassVar[EventType]
 
 class EventField(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -109,6 +110,7 @@ EVENT_TYPE_WORKSPACE_IMPORTED: EventType
 EVENT_TYPE_OBJECT_READ: EventType
 EVENT_TYPE_LINEAGE_REGISTERED: EventType
 EVENT_TYPE_DERIVATIVE_REMOVED: EventType
+EVENT_TYPE_EMBEDDING_SPACE_REGISTERED: EventType
 EVENT_FIELD_UNSPECIFIED: EventField
 EVENT_FIELD_ACTOR_ID: EventField
 EVENT_FIELD_OPERATION_ID: EventField
@@ -456,12 +458,14 @@ class Keepalive(_message.Message):
     def __init__(self, cursor: _Optional[int] = ...) -> None: ...
 
 class SubscriptionClosed(_message.Message):
-    __slots__ = ("close_reason", "last_delivered_sequence")
+    __slots__ = ("close_reason", "last_delivered_sequence", "resumable")
     CLOSE_REASON_FIELD_NUMBER: _ClassVar[int]
     LAST_DELIVERED_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    RESUMABLE_FIELD_NUMBER: _ClassVar[int]
     close_reason: str
     last_delivered_sequence: int
-    def __init__(self, close_reason: _Optional[str] = ..., last_delivered_sequence: _Optional[int] = ...) -> None: ...
+    resumable: bool
+    def __init__(self, close_reason: _Optional[str] = ..., last_delivered_sequence: _Optional[int] = ..., resumable: _Optional[bool] = ...) -> None: ...
 
 class StreamSubscriptionResponse(_message.Message):
     __slots__ = ("batch", "keepalive", "closed", "operation_id")

@@ -472,7 +472,7 @@ class QueryExpression(_message.Message):
     def __init__(self, kind: _Optional[_Union[QueryKind, str]] = ..., filters: _Optional[_Union[QueryFilters, _Mapping]] = ..., text: _Optional[str] = ..., temporal_basis: _Optional[_Union[TemporalBasis, str]] = ..., time_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time_to: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sequence_from: _Optional[int] = ..., sequence_to: _Optional[int] = ...) -> None: ...
 
 class QueryRequest(_message.Message):
-    __slots__ = ("scope_id", "operation_id", "delegation_id", "purpose", "correlation_id", "actor", "snapshot_id", "query", "order", "limit", "cursor", "result_kind", "embedding_space_id", "query_vector", "search_mode", "explain_ranking")
+    __slots__ = ("scope_id", "operation_id", "delegation_id", "purpose", "correlation_id", "actor", "snapshot_id", "query", "order", "limit", "cursor", "result_kind", "embedding_space_id", "query_vector", "search_mode", "explain_ranking", "query_vector_space_id")
     SCOPE_ID_FIELD_NUMBER: _ClassVar[int]
     OPERATION_ID_FIELD_NUMBER: _ClassVar[int]
     DELEGATION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -489,6 +489,7 @@ class QueryRequest(_message.Message):
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     SEARCH_MODE_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_RANKING_FIELD_NUMBER: _ClassVar[int]
+    QUERY_VECTOR_SPACE_ID_FIELD_NUMBER: _ClassVar[int]
     scope_id: str
     operation_id: str
     delegation_id: str
@@ -505,7 +506,8 @@ class QueryRequest(_message.Message):
     query_vector: _containers.RepeatedScalarFieldContainer[float]
     search_mode: SearchMode
     explain_ranking: bool
-    def __init__(self, scope_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., delegation_id: _Optional[str] = ..., purpose: _Optional[str] = ..., correlation_id: _Optional[str] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., snapshot_id: _Optional[str] = ..., query: _Optional[_Union[QueryExpression, _Mapping]] = ..., order: _Optional[_Union[QueryOrder, str]] = ..., limit: _Optional[int] = ..., cursor: _Optional[str] = ..., result_kind: _Optional[_Union[QueryResultKind, str]] = ..., embedding_space_id: _Optional[str] = ..., query_vector: _Optional[_Iterable[float]] = ..., search_mode: _Optional[_Union[SearchMode, str]] = ..., explain_ranking: _Optional[bool] = ...) -> None: ...
+    query_vector_space_id: str
+    def __init__(self, scope_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., delegation_id: _Optional[str] = ..., purpose: _Optional[str] = ..., correlation_id: _Optional[str] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., snapshot_id: _Optional[str] = ..., query: _Optional[_Union[QueryExpression, _Mapping]] = ..., order: _Optional[_Union[QueryOrder, str]] = ..., limit: _Optional[int] = ..., cursor: _Optional[str] = ..., result_kind: _Optional[_Union[QueryResultKind, str]] = ..., embedding_space_id: _Optional[str] = ..., query_vector: _Optional[_Iterable[float]] = ..., search_mode: _Optional[_Union[SearchMode, str]] = ..., explain_ranking: _Optional[bool] = ..., query_vector_space_id: _Optional[str] = ...) -> None: ...
 
 class Ranking(_message.Message):
     __slots__ = ("score", "vector_score", "lexical_score", "vector_rank", "lexical_rank", "rerank_score", "artifact_id", "explanation", "object_id")
@@ -530,7 +532,7 @@ class Ranking(_message.Message):
     def __init__(self, score: _Optional[float] = ..., vector_score: _Optional[float] = ..., lexical_score: _Optional[float] = ..., vector_rank: _Optional[int] = ..., lexical_rank: _Optional[int] = ..., rerank_score: _Optional[float] = ..., artifact_id: _Optional[str] = ..., explanation: _Optional[str] = ..., object_id: _Optional[str] = ...) -> None: ...
 
 class QueryMetadata(_message.Message):
-    __slots__ = ("ledger_sequence", "order", "tie_break", "snapshot_id", "ordering_profile", "embedding_space_id", "index_id", "index_sequence", "approximate", "distance_metric", "fusion_constant", "stale", "temporal_basis")
+    __slots__ = ("ledger_sequence", "order", "tie_break", "snapshot_id", "ordering_profile", "embedding_space_id", "index_id", "index_sequence", "approximate", "distance_metric", "fusion_constant", "stale", "temporal_basis", "search_mode", "lexical_index_sequence")
     LEDGER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
     TIE_BREAK_FIELD_NUMBER: _ClassVar[int]
@@ -544,6 +546,8 @@ class QueryMetadata(_message.Message):
     FUSION_CONSTANT_FIELD_NUMBER: _ClassVar[int]
     STALE_FIELD_NUMBER: _ClassVar[int]
     TEMPORAL_BASIS_FIELD_NUMBER: _ClassVar[int]
+    SEARCH_MODE_FIELD_NUMBER: _ClassVar[int]
+    LEXICAL_INDEX_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     ledger_sequence: int
     order: QueryOrder
     tie_break: _containers.RepeatedScalarFieldContainer[str]
@@ -557,7 +561,9 @@ class QueryMetadata(_message.Message):
     fusion_constant: float
     stale: bool
     temporal_basis: TemporalBasis
-    def __init__(self, ledger_sequence: _Optional[int] = ..., order: _Optional[_Union[QueryOrder, str]] = ..., tie_break: _Optional[_Iterable[str]] = ..., snapshot_id: _Optional[str] = ..., ordering_profile: _Optional[str] = ..., embedding_space_id: _Optional[str] = ..., index_id: _Optional[str] = ..., index_sequence: _Optional[int] = ..., approximate: _Optional[bool] = ..., distance_metric: _Optional[str] = ..., fusion_constant: _Optional[float] = ..., stale: _Optional[bool] = ..., temporal_basis: _Optional[_Union[TemporalBasis, str]] = ...) -> None: ...
+    search_mode: SearchMode
+    lexical_index_sequence: int
+    def __init__(self, ledger_sequence: _Optional[int] = ..., order: _Optional[_Union[QueryOrder, str]] = ..., tie_break: _Optional[_Iterable[str]] = ..., snapshot_id: _Optional[str] = ..., ordering_profile: _Optional[str] = ..., embedding_space_id: _Optional[str] = ..., index_id: _Optional[str] = ..., index_sequence: _Optional[int] = ..., approximate: _Optional[bool] = ..., distance_metric: _Optional[str] = ..., fusion_constant: _Optional[float] = ..., stale: _Optional[bool] = ..., temporal_basis: _Optional[_Union[TemporalBasis, str]] = ..., search_mode: _Optional[_Union[SearchMode, str]] = ..., lexical_index_sequence: _Optional[int] = ...) -> None: ...
 
 class QueryResponse(_message.Message):
     __slots__ = ("results", "cursor", "applied_filters", "metadata", "operation_id", "event_ids", "relationships", "rankings")
@@ -686,12 +692,14 @@ class RedactRequest(_message.Message):
     def __init__(self, scope_id: _Optional[str] = ..., operation_id: _Optional[str] = ..., idempotency_key: _Optional[str] = ..., delegation_id: _Optional[str] = ..., purpose: _Optional[str] = ..., correlation_id: _Optional[str] = ..., actor: _Optional[_Union[_common_pb2.Actor, _Mapping]] = ..., policy_basis: _Optional[str] = ..., evaluation_snapshot_id: _Optional[str] = ..., object_id: _Optional[str] = ..., expected_version_id: _Optional[str] = ..., target: _Optional[_Union[RedactionTarget, _Mapping]] = ..., mode: _Optional[_Union[RedactionMode, str]] = ..., provenance: _Optional[_Union[_common_pb2.ProvenanceInput, _Mapping]] = ...) -> None: ...
 
 class RedactResponse(_message.Message):
-    __slots__ = ("result", "redacted_pointers")
+    __slots__ = ("result", "redacted_pointers", "redacted_provenance_pointers")
     RESULT_FIELD_NUMBER: _ClassVar[int]
     REDACTED_POINTERS_FIELD_NUMBER: _ClassVar[int]
+    REDACTED_PROVENANCE_POINTERS_FIELD_NUMBER: _ClassVar[int]
     result: _common_pb2.MutationResult
     redacted_pointers: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, result: _Optional[_Union[_common_pb2.MutationResult, _Mapping]] = ..., redacted_pointers: _Optional[_Iterable[str]] = ...) -> None: ...
+    redacted_provenance_pointers: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, result: _Optional[_Union[_common_pb2.MutationResult, _Mapping]] = ..., redacted_pointers: _Optional[_Iterable[str]] = ..., redacted_provenance_pointers: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PromoteRequest(_message.Message):
     __slots__ = ("scope_id", "operation_id", "idempotency_key", "delegation_id", "purpose", "correlation_id", "actor", "policy_basis", "evaluation_snapshot_id", "source_object_id", "expected_version_id", "target_object_type", "target_canonical_content", "target_object_id", "target_schema_id", "target_lifecycle_state", "target_validation_state", "provenance", "quality_signals")

@@ -146,7 +146,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Relate(self, request, context):
-        """Creates a relationship between two objects, or writes a new version of one.
+        """Creates a relationship between two objects, or writes a new version of one. The target is authorized under its own workspace.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
