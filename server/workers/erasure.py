@@ -21,6 +21,7 @@ from storage.model.actor import ActorRef
 from storage.model.event_record import EventRecord
 from storage.model.events import PropagationJobClosed
 from storage.model.identifiers import new_id
+from storage.model.relationship import owned_by
 from storage.objects import ErasureJob, keys_of_removed_parts, open_erasures
 
 _log = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class ErasureWorker:
             operation_id=job.job_id,
             actor=ERASURE_ACTOR,
             event=PropagationJobClosed(job_id=job.job_id, keys_destroyed=destroyed),
-            object_id=job.object_id,
+            **owned_by(job.object_id),
         )
         outcome = await self._coalescer.submit(
             Command(

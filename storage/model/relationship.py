@@ -161,9 +161,19 @@ def parse_relationship_core(core: bytes) -> RelationshipCore:
     return RelationshipCore(**values)
 
 
+_OWNER_PREFIX: Final = "relationship/"
+
+
 def content_owner(relationship_id: str) -> str:
     """Returns the id under which the encrypted parts of a relationship lie in memory_contents.
 
     No object has it: an id's scheme holds no slash. So an object of the relationship's id shares nothing with it.
     """
-    return f"relationship/{relationship_id}"
+    return _OWNER_PREFIX + relationship_id
+
+
+def owned_by(content_owner_id: str) -> dict[str, str]:
+    """Returns whose encrypted parts lie under an id, as the `object_id` or `relationship_id` that an event names."""
+    if content_owner_id.startswith(_OWNER_PREFIX):
+        return {"relationship_id": content_owner_id.removeprefix(_OWNER_PREFIX)}
+    return {"object_id": content_owner_id}

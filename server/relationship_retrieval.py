@@ -1,0 +1,138 @@
+"""Stored relationships -> what may be given: authenticated, decrypted, and withheld where the gate says so.
+
+As `server.retrieval` does for objects: a row edited, moved or forged behind the service's back is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from authz.permissions import PROVENANCE_READ
+from remit.v1 import memory_pb2
+from server.call import Call
+from server.refusals import StaleFacts
+from server.relating import relationship_columns
+from server.retrieval import TOMBSTONE_CONTENT
+from server.versions import Plaintexts
+from server.wire.relationships import relationship_message
+from storage.encryption import IntegrityViolation, open_part
+from storage.keystore import KeyId
+from storage.model.canonical import MalformedCanonical
+from storage.model.memory import PartKind, PartRef
+from storage.model.provenance import parse_integrity, parse_provenance
+from storage.model.relationship import RelationshipCore, content_owner, parse_relationship_core
+from storage.model.states import AvailabilityState
+from storage.objects import Heads, StoredPart
+from storage.relationships import StoredRelationship
+from storage.workspaces import load_heads
+
+OpenedRelationship = tuple[RelationshipCore, Plaintexts]
+
+
+def authenticated_relationship(call: Call, stored: StoredRelationship) -> RelationshipCore:
+    """Returns the core of a stored version; raises IntegrityViolation unless it is what the service wrote there."""
+    place = f"relationship_versions:{stored.version_id}"
+    call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
+    try:
+        core = parse_relationship_core(stored.core)
+    except MalformedCanonical:
+        raise IntegrityViolation(place, "CORE") from None
+    written = (core.tenant_id, core.scope_id, core.relationship_id, core.sequence, core.version_id)
+    if written != (call.tenant_id, stored.scope_id, stored.relationship_id, stored.sequence, stored.version_id):
+        raise IntegrityViolation(place, "MOVED")
+    if any(getattr(stored, name) != value for name, value in relationship_columns(core).items()):
+        raise IntegrityViolation(place, "COLUMNS")
+    return core
+
+
+async def open_relationships(
+    call: Call, versions: Sequence[tuple[StoredRelationship, bool]], heads: Mapping[str, Heads]
+) -> list[OpenedRelationship]:
+    """Returns core and readable parts of each (version, whether its parts may be given).
+
+    `heads` are those of the workspaces they were read at. Raises IntegrityViolation, and StaleFacts instead of it when a
+    part is missing because something was removed since.
+    """
+    cores = [(authenticated_relationship(call, stored), stored, given) for stored, given in versions]
+    wanted = [
+        KeyId(part.key_page, part.key_slot)
+        for _, stored, given in cores
+        if given
+        for part in (stored.content, stored.provenance, stored.integrity)
+        if part is not None
+    ]
+    data_keys = await call.services.key_ring.keys(call.tenant_id, wanted) if wanted else {}
+    try:
+        return [
+            (core, _opened(call, core, stored, data_keys) if given else Plaintexts()) for core, stored, given in cores
+        ]
+    except IntegrityViolation as violation:
+        if violation.kind == "PART_MISSING":
+            scopes = sorted(heads)
+            found = await load_heads(call.services.database, call.tenant_id, scopes)
+            for scope_id, now in zip(scopes, found, strict=True):
+                if now is None or now.removal_revision != heads[scope_id].removal_revision:
+                    raise StaleFacts from None
+        raise
+
+
+def _opened(
+    call: Call, core: RelationshipCore, stored: StoredRelationship, data_keys: Mapping[KeyId, bytes]
+) -> Plaintexts:
+    texts: dict[PartKind, bytes] = {}
+    parts = ((PartKind.CONTENT, stored.content), (PartKind.PROVENANCE, stored.provenance))
+    for kind, part in (*parts, (PartKind.INTEGRITY, stored.integrity)):
+        ref = core.parts.get(kind)
+        if ref is not None:
+            data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
+            texts[kind] = _open(call, core, ref, part, data_key)
+    try:
+        provenance, integrity = texts.get(PartKind.PROVENANCE), texts.get(PartKind.INTEGRITY)
+        return Plaintexts(
+            texts.get(PartKind.CONTENT),
+            None if provenance is None else parse_provenance(provenance),
+            None if integrity is None else parse_integrity(integrity),
+        )
+    except MalformedCanonical:
+        raise IntegrityViolation(f"relationship_versions:{core.version_id}", "PART") from None
+
+
+def _open(call: Call, core: RelationshipCore, ref: PartRef, part: StoredPart | None, data_key: bytes | None) -> bytes:
+    place = f"memory_contents:{ref.content_id}"
+    if part is None or data_key is None:
+        raise IntegrityViolation(place, "PART_MISSING")
+    if part.content_id != ref.content_id or part.commitment != ref.commitment:
+        raise IntegrityViolation(place, "COMMITMENT")
+    return open_part(
+        data_key,
+        part.ciphertext,
+        ref.commitment,
+        tenant_id=call.tenant_id,
+        scope_id=core.scope_id,
+        object_id=content_owner(core.relationship_id),
+        content_id=ref.content_id,
+    )
+
+
+def readable_relationship(
+    call: Call, core: RelationshipCore, plaintexts: Plaintexts, end_types: Sequence[str]
+) -> memory_pb2.RelationshipEnvelope:
+    """Returns the envelope with the parts the caller may have: no provenance where a rule denies it on an end's type.
+
+    `end_types` are the stored types of the source and, in the same workspace, the target.
+    """
+    shown = plaintexts
+    ends = zip(end_types, (core.source_object_id, core.target_object_id), strict=False)
+    if any(_is_provenance_denied(call, kind, object_id) for kind, object_id in ends):
+        shown = Plaintexts(plaintexts.content, None, plaintexts.integrity)
+    if core.availability_state is AvailabilityState.DELETED:
+        shown = Plaintexts(TOMBSTONE_CONTENT, shown.provenance, None)
+    return relationship_message(core, shown)
+
+
+def _is_provenance_denied(call: Call, object_type: str, object_id: str) -> bool:
+    actors = [call.actor_id]
+    if call.exercise is not None:
+        actors += [call.exercise.root_actor_id, *(grant.delegate_id for grant in call.exercise.grants)]
+    denies = call.view.enforcer.denies
+    return any(denies(actor, PROVENANCE_READ, object_type, object_id) is not None for actor in actors)
