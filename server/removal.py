@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from server.authenticity import authenticated_core
 from server.call import Call, Change
 from server.domain_errors import LegalHold, ObjectDeleted, VersionConflict
 from server.mutations import committed
 from server.provenances import provenance_or_default
-from server.retrieval import Loaded, authenticated_core
+from server.retrieval import Loaded
 from server.versions import Plaintexts, new_version, part_id, seal_parts
 from storage.commands import ColdChange, EventRow, ObjectMove, Status
 from storage.derivatives import dropped

@@ -1,16 +1,17 @@
-"""Stored versions -> what may be given: authenticated, decrypted, and withheld where the gate says so.
+"""Stored versions -> what may be given: authenticated, decrypted, and withheld where the gate or a redaction says so.
 
-A row edited, moved, replayed under another id or forged behind the service's back is refused here (memory.md).
+Every path that gives parts of versions comes through here (memory.md, "One retrieval gate").
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from typing import Final
 
 from authz.request import ABSENT, Touched
+from server.authenticity import authenticated_core, data_keys_of, opened
 from server.call import Call
 from server.domain_errors import (
     ObjectDeleted,
@@ -18,20 +19,22 @@ from server.domain_errors import (
     ObjectRedacted,
     RetentionRestriction,
 )
+from server.redactions import masked, rulings_over
 from server.refusals import StaleFacts
-from server.versions import COLUMNS, Plaintexts, column_values
-from storage.encryption import IntegrityViolation, open_part
-from storage.keystore import KeyId
+from server.versions import Plaintexts
+from storage.encryption import IntegrityViolation
 from storage.model.canonical import MalformedCanonical
-from storage.model.memory import PartKind, PartRef, VersionCore, parse_core
+from storage.model.memory import PartKind, PartRef, VersionCore
 from storage.model.provenance import parse_integrity, parse_provenance
+from storage.model.redaction import Redaction
 from storage.objects import Heads, ObjectFacts, ObjectKey, Standing, StoredPart, StoredVersion
+from storage.redactions import load_parts
 from storage.workspaces import load_heads
 
 TOMBSTONE_CONTENT = b'{"tombstone":true}'
 # Versions opened before other work of the loop gets its turn.
 _VERSIONS_PER_TURN = 64
-_columns_of = attrgetter(*COLUMNS)
+_GIVEN_KINDS: Final = (PartKind.CONTENT, PartKind.PROVENANCE, PartKind.INTEGRITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,91 +91,80 @@ def demand_open(standing: Standing, object_id: str) -> None:
             return
 
 
-def authenticated_core(call: Call, stored: StoredVersion) -> VersionCore:
-    """Returns the core of a stored version; raises IntegrityViolation unless it is what the service wrote there."""
-    place = f"memory_versions:{stored.version_id}"
-    call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
-    try:
-        core = parse_core(stored.core)
-    except MalformedCanonical:
-        raise IntegrityViolation(place, "CORE") from None
-    written = (core.tenant_id, core.scope_id, core.object_id, core.sequence, core.version_id)
-    if written != (call.tenant_id, call.scope_id, stored.object_id, stored.sequence, stored.version_id):
-        raise IntegrityViolation(place, "MOVED")
-    if _columns_of(stored) != column_values(core):
-        raise IntegrityViolation(place, "COLUMNS")
-    return core
-
-
 async def open_versions(
-    call: Call, versions: Sequence[tuple[StoredVersion, bool]]
+    call: Call, versions: Sequence[tuple[StoredVersion, bool]], *, unmasked: bool = False
 ) -> list[tuple[VersionCore, Plaintexts]]:
-    """Returns core and readable parts of each (version, whether its parts may be given).
+    """Returns core and readable parts of each (version, whether its parts may be given), less what is redacted.
 
-    Raises IntegrityViolation; a part whose key is destroyed or whose row is gone while it may be given is one too.
+    `unmasked` leaves suppressed parts readable: for who lifts the suppression. Raises IntegrityViolation; a part whose
+    key is destroyed or whose row is gone while it may be given is one too. Raises StaleFacts.
     """
     cores = [(authenticated_core(call, stored), stored, given) for stored, given in versions]
-    wanted = [
-        KeyId(part.key_page, part.key_slot)
-        for _, stored, given in cores
-        if given
-        for part in (stored.content, stored.provenance, stored.integrity)
-        if part is not None
-    ]
-    data_keys = await call.services.key_ring.keys(call.tenant_id, wanted) if wanted else {}
-    opened = []
-    for core, stored, given in cores:
+    redactions = await rulings_over(call, ((core, stored) for core, stored, given in cores if given))
+    parts = await _parts_of(call, [(core, stored) for core, stored, given in cores if given], redactions)
+    data_keys = await data_keys_of(call, (part for _, part in parts.values()))
+    found = []
+    for core, _, given in cores:
         if not given:
-            opened.append((core, Plaintexts()))
+            found.append((core, Plaintexts()))
             continue
-        texts: dict[PartKind, bytes] = {}
-        parts = ((PartKind.CONTENT, stored.content), (PartKind.PROVENANCE, stored.provenance))
-        for kind, part in (*parts, (PartKind.INTEGRITY, stored.integrity)):
+        texts = {
+            kind: opened(call, core.object_id, *named, data_keys)
+            for kind in _GIVEN_KINDS
+            if (named := parts.get((core.version_id, kind))) is not None
+        }
+        plaintexts = _plaintexts(core, texts)
+        if not unmasked:
+            plaintexts = masked(plaintexts, redactions.get(core.object_id))
+        found.append((core, plaintexts))
+    return found
+
+
+async def _parts_of(
+    call: Call, versions: Sequence[tuple[VersionCore, StoredVersion]], redactions: Mapping[str, Redaction]
+) -> dict[tuple[str, PartKind], tuple[PartRef, StoredPart | None]]:
+    """Returns, by version and kind, what each version is to show and where it lies: a projection where one stands for it."""
+    found: dict[tuple[str, PartKind], tuple[PartRef, StoredPart | None]] = {}
+    elsewhere: dict[tuple[str, PartKind], tuple[str, PartRef]] = {}
+    for core, stored in versions:
+        redaction = redactions.get(core.object_id)
+        for kind, part in zip(_GIVEN_KINDS, (stored.content, stored.provenance, stored.integrity), strict=True):
             ref = core.parts.get(kind)
-            if ref is not None:
-                data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
-                texts[kind] = _open(call, core, ref, part, data_key)
-        opened.append((core, _plaintexts(core, texts)))
-    return opened
+            if ref is None or (redaction is not None and ref.content_id in redaction.removed):
+                continue
+            projection = None if redaction is None else redaction.projections.get(ref.content_id)
+            if projection is None:
+                found[core.version_id, kind] = (ref, part)
+            else:
+                elsewhere[core.version_id, kind] = (core.object_id, projection)
+    if elsewhere:
+        places = {(object_id, ref.content_id) for object_id, ref in elsewhere.values()}
+        stored_parts = await load_parts(call.services.database, call.tenant_id, call.scope_id, list(places))
+        for key, (object_id, ref) in elsewhere.items():
+            found[key] = (ref, stored_parts.get((object_id, ref.content_id)))
+    return found
 
 
 async def open_rows(
-    call: Call, versions: Sequence[tuple[StoredVersion, bool]], heads: Heads
+    call: Call, versions: Sequence[tuple[StoredVersion, bool]], heads: Heads, *, unmasked: bool = False
 ) -> list[tuple[VersionCore, Plaintexts]]:
     """Returns what `open_versions` does, for versions that one statement read together with the head.
 
     Raises StaleFacts, and not IntegrityViolation, when a part is missing because something was removed since.
     """
-    opened: list[tuple[VersionCore, Plaintexts]] = []
+    found: list[tuple[VersionCore, Plaintexts]] = []
     try:
         for start in range(0, len(versions), _VERSIONS_PER_TURN):
             if start:
                 await asyncio.sleep(0)
-            opened += await open_versions(call, versions[start : start + _VERSIONS_PER_TURN])
+            found += await open_versions(call, versions[start : start + _VERSIONS_PER_TURN], unmasked=unmasked)
     except IntegrityViolation as violation:
         if violation.kind == "PART_MISSING":
             [now] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
             if now is None or now.removal_revision != heads.removal_revision:
                 raise StaleFacts from None
         raise
-    return opened
-
-
-def _open(call: Call, core: VersionCore, ref: PartRef, part: StoredPart | None, data_key: bytes | None) -> bytes:
-    place = f"memory_contents:{ref.content_id}"
-    if part is None or data_key is None:
-        raise IntegrityViolation(place, "PART_MISSING")
-    if part.content_id != ref.content_id or part.commitment != ref.commitment:
-        raise IntegrityViolation(place, "COMMITMENT")
-    return open_part(
-        data_key,
-        part.ciphertext,
-        ref.commitment,
-        tenant_id=call.tenant_id,
-        scope_id=call.scope_id,
-        object_id=core.object_id,
-        content_id=ref.content_id,
-    )
+    return found
 
 
 def _plaintexts(core: VersionCore, texts: dict[PartKind, bytes]) -> Plaintexts:

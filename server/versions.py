@@ -17,11 +17,12 @@ from storage.model.provenance import Integrity, Provenance, integrity_bytes, pro
 
 @dataclass(slots=True)
 class Plaintexts:
-    """The readable parts of a version; None where it has none."""
+    """The readable parts of a version; None where it has none. `is_partial`: redactions are in force on them."""
 
     content: bytes | None = None
     provenance: Provenance | None = None
     integrity: Integrity | None = None
+    is_partial: bool = False
 
 
 @dataclass(slots=True)
@@ -52,23 +53,21 @@ async def seal_parts(call: Call, object_id: str, plaintexts: Plaintexts) -> NewP
     if plaintexts.integrity is not None:
         texts.append((PartKind.INTEGRITY, integrity_bytes(plaintexts.integrity)))
     for kind, text in texts:
-        key_id, data_key = await call.services.key_ring.draw(call.tenant_id)
-        content_id = new_uuid()
-        sealed = seal_part(
-            data_key,
-            text,
-            tenant_id=call.tenant_id,
-            scope_id=call.scope_id,
-            object_id=object_id,
-            content_id=content_id,
-        )
-        parts.refs[kind] = PartRef(content_id, sealed.commitment)
-        parts.rows.append(
-            ContentRow(
-                object_id, content_id, kind.value, key_id.page_id, key_id.slot, sealed.ciphertext, sealed.commitment
-            )
-        )
+        parts.refs[kind], row = await seal_text(call, object_id, kind, text)
+        parts.rows.append(row)
     return parts
+
+
+async def seal_text(call: Call, object_id: str, kind: PartKind, text: bytes) -> tuple[PartRef, ContentRow]:
+    """Returns one part, encrypted under a data key of its own, and its reference. Raises KeyStoreUnavailable."""
+    key_id, data_key = await call.services.key_ring.draw(call.tenant_id)
+    content_id = new_uuid()
+    place = {"tenant_id": call.tenant_id, "scope_id": call.scope_id, "object_id": object_id}
+    sealed = seal_part(data_key, text, **place, content_id=content_id)
+    row = ContentRow(
+        object_id, content_id, kind.value, key_id.page_id, key_id.slot, sealed.ciphertext, sealed.commitment
+    )
+    return PartRef(content_id, sealed.commitment), row
 
 
 COLUMNS: Final = (

@@ -17,11 +17,16 @@ _CORE_COLUMNS: Final = (
     "integrity_content_id, core, mac, mac_key_id"
 )
 _TIME_COLUMNS: Final = ("observed_at", "asserted_at", "valid_from", "valid_until", "committed_at", "recorded_at")
-VERSION_COLUMNS: Final = ", ".join(
+_OWN_COLUMNS: Final = ", ".join(
     [f"v.{name.strip()}" for name in _CORE_COLUMNS.split(",")] + [MICROSECONDS.format(f"v.{t}") for t in _TIME_COLUMNS]
 )
+# Whether a version is the newest tells whether another one rules what may be shown of it.
+VERSION_COLUMNS: Final = (
+    _OWN_COLUMNS + ", (select max(n.sequence) from remit.memory_versions n where n.tenant_id = v.tenant_id"
+    " and n.scope_id = v.scope_id and n.object_id = v.object_id)"
+)
 PART_COLUMNS: Final = "{0}.content_id, {0}.key_page, {0}.key_slot, {0}.ciphertext, {0}.commitment"
-_VERSION_WIDTH: Final = 24
+_VERSION_WIDTH: Final = 25
 _PART_WIDTH: Final = 5
 
 
@@ -47,7 +52,8 @@ class StoredPart(NamedTuple):
 
 
 class StoredVersion(NamedTuple):
-    """A row of memory_versions with its encrypted parts (None where the row is gone)."""
+    """A row of memory_versions, the number of the object's newest version, and the encrypted parts (None where the row
+    is gone)."""
 
     object_id: str
     sequence: int
@@ -73,6 +79,7 @@ class StoredVersion(NamedTuple):
     valid_until_us: int | None
     committed_at_us: int
     recorded_at_us: int
+    newest_sequence: int
     content: StoredPart | None = None
     provenance: StoredPart | None = None
     integrity: StoredPart | None = None
@@ -126,7 +133,7 @@ _LOAD: Final = f"""
 select {HEAD_COLUMNS},
        g.object_type, g.version_id, g.sequence, g.verdict, g.lifecycle_state, g.availability_state, g.retention_state,
        g.validation_state,
-       {VERSION_COLUMNS}, {PART_COLUMNS.format("c")}, {PART_COLUMNS.format("p")}, {PART_COLUMNS.format("i")}
+       {_OWN_COLUMNS}, g.sequence, {PART_COLUMNS.format("c")}, {PART_COLUMNS.format("p")}, {PART_COLUMNS.format("i")}
   from rows from (unnest(%b::text[]), unnest(%b::text[]), unnest(%b::text[])) with ordinality
        k(scope_id, object_id, version_id, ix)
  cross join (select remit.clock() as now) t

@@ -44,6 +44,7 @@ class PartKind(StrEnum):
     CONTENT = "content"
     PROVENANCE = "provenance"
     INTEGRITY = "integrity"
+    REDACTION = "redaction"
 
 
 @dataclass(frozen=True, slots=True)
