@@ -6,7 +6,7 @@ from typing import Final
 
 from google.protobuf.descriptor import EnumDescriptor
 
-from remit.v1 import common_pb2, ledger_pb2
+from remit.v1 import common_pb2, ledger_pb2, memory_pb2
 
 
 def _numbers(enum: EnumDescriptor, prefix: str) -> Mapping[str, int]:
@@ -31,3 +31,4 @@ AVAILABILITY_NAMES: Final = _names(AVAILABILITY_NUMBERS)
 RETENTION_NAMES: Final = _names(RETENTION_NUMBERS)
 VALIDATION_NAMES: Final = _names(VALIDATION_NUMBERS)
 EVENT_TYPE_NAMES: Final = _names(EVENT_TYPE_NUMBERS)
+DIRECTIONALITY_NAMES: Final = _names(_numbers(memory_pb2.Directionality.DESCRIPTOR, "DIRECTIONALITY_"))

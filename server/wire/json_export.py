@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from google.protobuf.message import Message
 
-from remit.v1 import common_pb2, delegation_pb2, ledger_pb2
+from remit.v1 import common_pb2, delegation_pb2, ledger_pb2, memory_pb2
 from server.wire.enum_numbers import (
     AVAILABILITY_NAMES,
+    DIRECTIONALITY_NAMES,
     EVENT_TYPE_NAMES,
     LIFECYCLE_NAMES,
     RETENTION_NAMES,
@@ -97,14 +98,34 @@ def export_envelope(envelope: common_pb2.MemoryEnvelope) -> ExportedRecord:
     Content that is withheld is written as WITHHELD_CONTENT, provenance that is withheld with the version's own actor
     and time; the side record says so.
     """
+    draft = _texts(envelope, "spec_version", "object_id", "version_id", "scope_id", "object_type", "schema_id")
     side: JsonObject = {"kind": "memory_object", "object_id": envelope.object_id, "version_id": envelope.version_id}
+    record = _export_version(envelope, draft, side)
+    if envelope.HasField("quality_signals"):
+        draft["quality_signals"] = _quality_signals(envelope.quality_signals)
+    return record
+
+
+def export_relationship(envelope: memory_pb2.RelationshipEnvelope) -> ExportedRecord:
+    """Returns the version as a Relationship Object of the draft, in the way of `export_envelope` (P-8.5-01, P-8.5-09)."""
+    draft = _texts(envelope, "spec_version", "relationship_id", "version_id", "scope_id", "relationship_type")
+    draft.update(_texts(envelope, "source_object_id", "target_object_id", "target_scope_id", "policy_basis"))
+    draft["directionality"] = DIRECTIONALITY_NAMES[envelope.directionality]
+    side: JsonObject = {"kind": "relationship", "relationship_id": envelope.relationship_id}
+    side["version_id"] = envelope.version_id
+    return _export_version(envelope, draft, side)
+
+
+def _export_version(
+    envelope: common_pb2.MemoryEnvelope | memory_pb2.RelationshipEnvelope, draft: JsonObject, side: JsonObject
+) -> ExportedRecord:
+    """Adds what the two kinds of versions share, and what has no place in the draft to the side record."""
     text = envelope.canonical_content.decode()
     if text:
         side["canonical_content_text"] = text
     else:
         side["content_withheld"] = True
         text = WITHHELD_CONTENT
-    draft = _texts(envelope, "spec_version", "object_id", "version_id", "scope_id", "object_type", "schema_id")
     draft[_CONTENT_KEY] = read_json_text(text.encode())
     draft.update(_states(envelope))
     times = ("observed_at", "asserted_at", "valid_from", "valid_until", "committed_at", "recorded_at")
@@ -125,9 +146,12 @@ def export_envelope(envelope: common_pb2.MemoryEnvelope) -> ExportedRecord:
         draft["integrity"] = _texts(
             envelope.integrity, "digest", "algorithm", "canonicalization_profile", "signature", "ledger_ref"
         )
-    if envelope.HasField("quality_signals"):
-        draft["quality_signals"] = _quality_signals(envelope.quality_signals)
-    return ExportedRecord(draft, side, _STRING_OR_SPACE.sub(lambda match: match[1] or "", text))
+    return ExportedRecord(draft, side, one_line(text))
+
+
+def one_line(json_text: str) -> str:
+    """Returns a JSON text without the space between its tokens, which all stay as they are."""
+    return _STRING_OR_SPACE.sub(lambda match: match[1] or "", json_text)
 
 
 def export_delegation(delegation: delegation_pb2.Delegation) -> ExportedRecord:
@@ -215,7 +239,9 @@ def _times(message: Message, *names: str) -> JsonObject:
     return {name: iso_text(microseconds_of(getattr(message, name))) for name in names if message.HasField(name)}
 
 
-def _states(message: common_pb2.MemoryEnvelope | delegation_pb2.Delegation) -> JsonObject:
+def _states(
+    message: common_pb2.MemoryEnvelope | memory_pb2.RelationshipEnvelope | delegation_pb2.Delegation,
+) -> JsonObject:
     return {
         "lifecycle_state": LIFECYCLE_NAMES[message.lifecycle_state],
         "availability_state": AVAILABILITY_NAMES[message.availability_state],
