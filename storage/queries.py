@@ -1,4 +1,4 @@
-"""Structured queries over the current, or pinned, versions of a workspace's objects (memory.md, "One retrieval gate").
+"""Queries by field and by time, over current, pinned or all versions (memory.md, "One retrieval gate").
 
 One statement gives a page, the head it belongs to and the gate's verdict of now on every row; authority is part of its
 WHERE clause. Pages are pinned to the ledger sequence of the first one, so that each object comes once, while what was
@@ -7,6 +7,7 @@ removed since is left out.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -28,26 +29,61 @@ from storage.selection import GIVEN, Selection, add_selection, gate
 
 
 class Order(Enum):
-    """Sort column and whether it descends; ties are broken by object id, then version id, both ascending."""
+    """Sort column and whether it descends; ties are broken by object id, then version id, both ascending.
+
+    Rows without a `valid_from` hold since ever and come first. The name is the ordering profile's.
+    """
 
     LEDGER_ASCENDING = ("v.ledger_sequence", False)
     LEDGER_DESCENDING = ("v.ledger_sequence", True)
     COMMITTED_AT_ASCENDING = ("v.committed_at", False)
     COMMITTED_AT_DESCENDING = ("v.committed_at", True)
     OBJECT_ID_ASCENDING = ("v.object_id", False)
+    OBSERVED_AT_ASCENDING = ("v.observed_at", False)
+    ASSERTED_AT_ASCENDING = ("v.asserted_at", False)
+    VALID_FROM_ASCENDING = ("v.valid_from", False)
+    RECORDED_AT_ASCENDING = ("v.recorded_at", False)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether rows of different objects may share a sort key: a ledger sequence and an object id are one row's."""
+        return self.value[0] not in (_LEDGER, _OBJECT)
+
+
+_LEDGER: Final = "v.ledger_sequence"
+_OBJECT: Final = "v.object_id"
+SortKey = tuple[int | str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A range on the order's own column, half-open: `start` <= value < `end`, None: without that end.
+
+    Times are microseconds, ledger sequences numbers. In the order of VALID_FROM it is a range of time that the validity,
+    from `valid_from` until `valid_until`, must overlap. Rows without the time, or without any validity, are outside.
+    """
+
+    start: int | None
+    end: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectQuery:
-    """What to find and in which order. `pinned_sequence` (a snapshot's, or an earlier page's) bounds what is seen."""
+    """What to find and in which order. `pinned_sequence` (a snapshot's, or an earlier page's) bounds what is seen.
+
+    `all_versions` finds older versions too. `seed` decides ties before the ids do, by the SHA-256 of seed and object id.
+    """
 
     scope_id: str
     selection: Selection
     order: Order
     limit: int
     bytes_max: int
+    within: Within | None = None
+    all_versions: bool = False
+    seed: int | None = None
     pinned_sequence: int | None = None
-    last_key: tuple[int | str, ...] = ()
+    last_key: SortKey = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +95,22 @@ class QueryPage:
     more: bool
 
 
-def key_of(order: Order, version: StoredVersion) -> tuple[int | str, ...]:
+def key_of(order: Order, version: StoredVersion) -> SortKey:
     """Returns the sort key of a row, the `last_key` of the page that follows it."""
     if order is Order.OBJECT_ID_ASCENDING:
         return (version.object_id, version.version_id)
-    first = version.ledger_sequence if order.value[0] == "v.ledger_sequence" else version.committed_at_us
+    name = order.value[0].removeprefix("v.")
+    first = version.ledger_sequence if order.value[0] == _LEDGER else getattr(version, f"{name}_us")
     return (first, version.object_id, version.version_id)
+
+
+def seeded_key(seed: int, object_id: str) -> bytes:
+    """Returns what a seed orders an object by among rows with equal sort keys."""
+    return hashlib.sha256(_seed_bytes(seed) + object_id.encode()).digest()
+
+
+def _seed_bytes(seed: int) -> bytes:
+    return seed.to_bytes(8, "big", signed=True)
 
 
 # Ids are compared byte for byte, whatever the database's collation is.
@@ -100,7 +146,7 @@ select {head}, k.row_count, v.given, {version}, {parts}, k.position,
         select v.*, {given} as given
           from (
             select v.object_id, v.object_type, v.sequence, v.version_id, v.ledger_sequence, v.committed_at,
-                   v.availability_state, v.retention_state
+                   v.recorded_at, v.observed_at, v.asserted_at, v.valid_from, v.availability_state, v.retention_state
               from remit.memory_versions v
              where v.tenant_id = {tenant} and {scope_column} = {scope}{conditions}
              order by {order}) v
@@ -136,21 +182,22 @@ async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) 
         where.add(f"v.ledger_sequence <= {pin}")
         is_latest = _IS_LATEST_AT.format(tenant=tenant, scope=scope, pin=pin)
     add_selection(where, query.selection)
+    if query.within is not None:
+        _add_range(where, query.order, query.within)
+    ties = _ties(where, query)
     if query.last_key:
-        _add_keyset(where, query.order, query.last_key)
-    column, descends = query.order.value
-    by_object = column == "v.object_id"
+        _add_keyset(where, query, ties)
     statement = _STATEMENT.format(
         head=HEAD_COLUMNS,
         version=VERSION_COLUMNS,
         parts=PARTS,
         part_joins=PART_JOINS,
         row_bytes=ROW_BYTES,
-        order=_TIES if by_object else f"{column}{' desc' if descends else ''}, {_TIES}",
+        order=_order_by(query.order, ties),
         # The index of listings has this collation, the primary key the database's.
-        scope_column="v.scope_id" if by_object else 'v.scope_id collate "C"',
+        scope_column="v.scope_id" if query.order is Order.OBJECT_ID_ASCENDING else 'v.scope_id collate "C"',
         conditions=where.sql,
-        is_latest=is_latest,
+        is_latest="true" if query.all_versions else is_latest,
         gate=gate(where, query.selection),
         given=GIVEN,
         # A number the planner knows, so that it reads no more than a page.
@@ -175,16 +222,60 @@ def _page(rows: Sequence[Sequence[Any]], limit: int) -> QueryPage:
     return QueryPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
 
 
-def _add_keyset(where: Conditions, order: Order, last_key: tuple[int | str, ...]) -> None:
+def _ties(where: Conditions, query: ObjectQuery) -> str:
+    if query.seed is None or not query.order.has_ties:
+        return _TIES
+    return f"sha256({where.bind(_seed_bytes(query.seed), 'bytea')} || convert_to(v.object_id, 'UTF8')), {_TIES}"
+
+
+def _order_by(order: Order, ties: str) -> str:
     column, descends = order.value
-    ties = ", ".join(where.bind(value, "text") for value in last_key[-2:])
-    if column == "v.object_id":
-        where.add(f"({_TIES}) > ({ties})")
+    if column == _OBJECT:
+        return ties
+    nulls = " nulls first" if order is Order.VALID_FROM_ASCENDING else ""
+    return f"{column}{' desc' if descends else ''}{nulls}, {ties}"
+
+
+def _bound(where: Conditions, order: Order, value: int) -> str:
+    if order.value[0] == _LEDGER:
+        return where.bind(value, "bigint")
+    return where.bind(to_datetime(value), "timestamptz")
+
+
+def _add_range(where: Conditions, order: Order, within: Within) -> None:
+    column = order.value[0]
+    if order is Order.VALID_FROM_ASCENDING:
+        where.add("(v.valid_from is not null or v.valid_until is not null)")
+        if within.end is not None:
+            where.add(f"(v.valid_from is null or v.valid_from < {_bound(where, order, within.end)})")
+        if within.start is not None:
+            start = _bound(where, order, within.start)
+            # What begins in the range overlaps it, even if it holds for an instant only.
+            where.add(f"(v.valid_until is null or v.valid_until > {start} or v.valid_from >= {start})")
         return
-    if column == "v.committed_at":
-        last = where.bind(to_datetime(int(last_key[0])), "timestamptz")
-    else:
-        last = where.bind(last_key[0], "bigint")
+    where.add(f"{column} is not null")
+    if within.start is not None:
+        where.add(f"{column} >= {_bound(where, order, within.start)}")
+    if within.end is not None:
+        where.add(f"{column} < {_bound(where, order, within.end)}")
+
+
+def _add_keyset(where: Conditions, query: ObjectQuery, ties: str) -> None:
+    column, descends = query.order.value
+    object_id, version_id = query.last_key[-2:]
+    last_ties = f"{where.bind(object_id, 'text')}, {where.bind(version_id, 'text')}"
+    if ties is not _TIES:
+        assert query.seed is not None
+        last_ties = f"{where.bind(seeded_key(query.seed, str(object_id)), 'bytea')}, {last_ties}"
+    behind_ties = f"({ties}) > ({last_ties})"
+    if column == _OBJECT:
+        where.add(behind_ties)
+        return
+    first = query.last_key[0]
+    if first is None:
+        where.add(f"({column} is not null or {behind_ties})")
+        return
+    last = _bound(where, query.order, int(first))
     past = "<" if descends else ">"
     where.add(f"{column} {past}= {last}")
-    where.add(f"({column} {past} {last} or ({_TIES}) > ({ties}))")
+    where.add(f"({column} {past} {last} or {behind_ties})")

@@ -11,7 +11,7 @@ from typing import Final
 from remit.v1 import memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.querying import relationships, semantic, structured, temporal, versions
+from server.querying import relationships, semantic, structured, temporal
 
 Handler = Callable[[Call, memory_pb2.QueryRequest], Awaitable[memory_pb2.QueryResponse]]
 
@@ -25,7 +25,7 @@ _RELATIONSHIPS: Final = memory_pb2.QUERY_RESULT_KIND_RELATIONSHIPS
 
 _HANDLERS: Final[dict[tuple[int, int], Handler]] = {
     (_STRUCTURED, _OBJECTS): structured.handle,
-    (_STRUCTURED, _VERSIONS): versions.handle,
+    (_STRUCTURED, _VERSIONS): structured.handle,
     (_STRUCTURED, _RELATIONSHIPS): relationships.handle,
     (_TEMPORAL, _OBJECTS): temporal.handle,
     (_TEMPORAL, _VERSIONS): temporal.handle,
