@@ -53,12 +53,11 @@ async def data_keys_of(call: Call, parts: Iterable[StoredPart | None]) -> DataKe
 
 def opened(call: Call, object_id: str, ref: PartRef, part: StoredPart | None, data_keys: DataKeys) -> bytes:
     """Returns the plaintext of the part that `ref` names; raises IntegrityViolation, PART_MISSING when it is gone."""
-    place = f"memory_contents:{ref.content_id}"
     data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
     if part is None or data_key is None:
-        raise IntegrityViolation(place, "PART_MISSING")
+        raise IntegrityViolation(f"memory_contents:{ref.content_id}", "PART_MISSING")
     if part.content_id != ref.content_id or part.commitment != ref.commitment:
-        raise IntegrityViolation(place, "COMMITMENT")
+        raise IntegrityViolation(f"memory_contents:{ref.content_id}", "COMMITMENT")
     return open_part(
         data_key,
         part.ciphertext,

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from google.protobuf.descriptor import EnumDescriptor
 
 from remit.v1 import common_pb2, ledger_pb2, memory_pb2
 
 
-def _numbers(enum: EnumDescriptor, prefix: str) -> Mapping[str, int]:
+def _numbers(enum: EnumDescriptor, prefix: str) -> Mapping[str, Any]:
+    # Any: to the stubs, a number that a message takes is of its enum's own type.
     return MappingProxyType(
         {value.name.removeprefix(prefix).lower(): value.number for value in enum.values if value.number != 0}
     )

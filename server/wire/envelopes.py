@@ -5,7 +5,7 @@ The same version with the same parts gives the same bytes, always: nothing here 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from remit.v1 import common_pb2
 from server.wire.actors import integrity_message, signals_message, write_actor, write_provenance
@@ -35,10 +35,10 @@ def write_envelope(envelope: common_pb2.MemoryEnvelope, core: VersionCore, plain
     envelope.scope_id = core.scope_id
     envelope.object_type = core.object_type
     envelope.sequence = core.sequence
-    envelope.lifecycle_state = cast("common_pb2.LifecycleState", LIFECYCLE_NUMBERS[core.lifecycle_state])
-    envelope.availability_state = cast("common_pb2.AvailabilityState", AVAILABILITY_NUMBERS[core.availability_state])
-    envelope.retention_state = cast("common_pb2.RetentionState", RETENTION_NUMBERS[core.retention_state])
-    envelope.validation_state = cast("common_pb2.ValidationState", VALIDATION_NUMBERS[core.validation_state])
+    envelope.lifecycle_state = LIFECYCLE_NUMBERS[core.lifecycle_state]
+    envelope.availability_state = AVAILABILITY_NUMBERS[core.availability_state]
+    envelope.retention_state = RETENTION_NUMBERS[core.retention_state]
+    envelope.validation_state = VALIDATION_NUMBERS[core.validation_state]
     write_time(envelope.committed_at, core.committed_at_us)
     write_time(envelope.recorded_at, core.recorded_at_us)
     write_actor(envelope.actor, core.actor)
@@ -67,8 +67,8 @@ def write_envelope(envelope: common_pb2.MemoryEnvelope, core: VersionCore, plain
 def state_numbers(lifecycle: str, availability: str, retention: str, validation: str) -> dict[str, Any]:
     """Returns the four state fields of an envelope or a grant as keyword arguments of its message."""
     return {
-        "lifecycle_state": cast("common_pb2.LifecycleState", LIFECYCLE_NUMBERS[lifecycle]),
-        "availability_state": cast("common_pb2.AvailabilityState", AVAILABILITY_NUMBERS[availability]),
-        "retention_state": cast("common_pb2.RetentionState", RETENTION_NUMBERS[retention]),
-        "validation_state": cast("common_pb2.ValidationState", VALIDATION_NUMBERS[validation]),
+        "lifecycle_state": LIFECYCLE_NUMBERS[lifecycle],
+        "availability_state": AVAILABILITY_NUMBERS[availability],
+        "retention_state": RETENTION_NUMBERS[retention],
+        "validation_state": VALIDATION_NUMBERS[validation],
     }

@@ -209,7 +209,7 @@ def parse_object(data: bytes, what: str, known: frozenset[str] | None = None) ->
 
 def _json(data: bytes, what: str) -> object:
     try:
-        value: object = json.loads(data)
+        value: object = json.loads(data.decode())
     except ValueError as error:
         raise MalformedCanonical(f"{what} is not JSON") from error
     return value
