@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 TEST_PROCESSES ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+RESULTS ?= build/requirement-results.json
 # What a task needs beside the checkout: the requirement catalogue and the field reports.
 export REMIT_SHARED ?= ../shared
 # gRPC's fork handlers start threads in a child of a test that is about to become PostgreSQL, and crash it.
@@ -18,7 +19,7 @@ LOCK = uv pip compile pyproject.toml --quiet --universal --python-version 3.11 -
 	--no-header --group build $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types proto docs bench chart generated coverage-of-spec contract-compatible lock clean
+.PHONY: help demo test lint types proto docs bench chart generated coverage-of-spec report contract-compatible lock clean
 
 help: ## List the tasks.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -57,7 +58,14 @@ chart: $(VENV)/.dev ## Lint, render and validate the chart.
 	$(BIN)/python -m pytest -q -n $(TEST_PROCESSES) tests/chart
 
 coverage-of-spec: $(VENV)/.dev ## List the requirements that tests show, and those left. ARGS=--json for JSON.
-	@$(BIN)/python tests/spec_coverage.py $(ARGS)
+	@$(BIN)/python -m tests.spec_coverage $(ARGS)
+
+# All tests, whatever PYTEST_ARGS leaves of them, and what they say of each requirement. Fails when a test does, after
+# writing so.
+report: $(VENV)/.dev ## Run the tests and write the tables of docs/implementation-report.md.
+	@mkdir -p build
+	status=0; $(BIN)/python -m pytest -n $(TEST_PROCESSES) --requirement-results=$(RESULTS) $(PYTEST_ARGS) || status=$$?; \
+	$(BIN)/python -m tests.implementation_report $(RESULTS) && exit $$status
 
 # Compares with the last tag, before the first tag with the previous commit. The first commit, and a shallow clone of one
 # commit, have nothing to compare with. An archive is compared, since a shallow clone cannot be cloned once more.

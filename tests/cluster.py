@@ -131,9 +131,9 @@ class _Service:
 class Client:
     """An actor's stubs: `client.memory.Read(request)`; a refused call raises Refusal, a stream of answers is a Stream."""
 
-    def __init__(self, address: str, token: str | None, actor_id: str = "") -> None:
+    def __init__(self, address: str, token: str | None, actor_id: str = "", channel: Any = None) -> None:
         self.actor_id = actor_id
-        self.channel = grpc.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
+        self.channel = channel or grpc.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
         self.metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self.memory = _Service(memory_pb2_grpc.MemoryServiceStub(self.channel), self.metadata)
         self.delegation = _Service(delegation_pb2_grpc.DelegationServiceStub(self.channel), self.metadata)

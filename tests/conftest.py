@@ -150,4 +150,4 @@ def shared_dir() -> Path:
     return folder
 
 
-pytest_plugins = ["tests.cluster"]
+pytest_plugins = ["tests.cluster", "tests.requirement_results"]

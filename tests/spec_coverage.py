@@ -2,7 +2,8 @@
 
 The catalogue is `spec/requirements.md` below REMIT_SHARED. A test shows a line when it carries `@pytest.mark.req` with
 the line's id. Section Q settles conflicts and asks for no test of its own. Exit status 1: a mark names no line of the
-catalogue, or the tests could not be collected.
+catalogue, the tests could not be collected, a mandatory line of the draft (areas A to J, MUST or MUST*) is neither shown
+nor has a reason in tests/unshown.py, or a reason stands there for a line that is shown.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,10 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from tests.unshown import REASONS
+
 CHECKOUT = Path(__file__).parents[1]
+DRAFT_AREAS = frozenset("ABCDEFGHIJ")
 _AREA = re.compile(r"^## (?P<letter>[A-Z])\. (?P<title>.+)$")
 _LINE = re.compile(
     r"^(?P<id>[A-Z][A-Za-z0-9.-]+) \| (?P<profile>[^|]+) \| (?P<strength>[^|]+) \| (?P<text>[^|]+) \| (?P<test>.+)$"
@@ -37,8 +41,19 @@ class Requirement:
 
     requirement_id: str
     area: str
+    profile: str
     strength: str
     text: str
+
+    @property
+    def is_of_draft(self) -> bool:
+        """Whether it is a line of the draft, not of the other document or of the product."""
+        return self.area[0] in DRAFT_AREAS
+
+    @property
+    def is_mandatory(self) -> bool:
+        """Whether the draft demands it, or describes it and this service adopts it."""
+        return self.is_of_draft and self.strength in {"MUST", "MUST*"}
 
 
 @dataclass(eq=False, slots=True)
@@ -68,7 +83,8 @@ def read_catalogue(lines: Iterable[str]) -> dict[str, Requirement]:
         elif found := _LINE.match(line):
             if found["id"] in requirements:
                 raise ValueError(f"the catalogue has {found['id']} twice")
-            requirements[found["id"]] = Requirement(found["id"], area, found["strength"].strip(), found["text"].strip())
+            cells = (found[name].strip() for name in ("profile", "strength", "text"))
+            requirements[found["id"]] = Requirement(found["id"], area, *cells)
     return requirements
 
 
@@ -82,8 +98,10 @@ def collect() -> dict[str, set[str]]:
     return dict(marks.tests)
 
 
-def report(catalogue: dict[str, Requirement], marks: dict[str, set[str]]) -> dict[str, Any]:
-    """Returns what is shown, what is left and which marks name no line, ready for JSON."""
+def report(
+    catalogue: dict[str, Requirement], marks: dict[str, set[str]], reasons: Mapping[str, str] = REASONS
+) -> dict[str, Any]:
+    """Returns what is shown, what is left and why, and which marks and reasons are wrong, ready for JSON."""
     left: defaultdict[str, list[str]] = defaultdict(list)
     for requirement in catalogue.values():
         if requirement.requirement_id not in marks:
@@ -94,6 +112,11 @@ def report(catalogue: dict[str, Requirement], marks: dict[str, set[str]]) -> dic
         "shown": shown,
         "left": dict(left),
         "unknown": {name: sorted(tests) for name, tests in sorted(marks.items()) if name not in catalogue},
+        "reasons": {name: reasons[name] for name in catalogue if name in reasons and name not in marks},
+        "without_reason": [
+            name for name, one in catalogue.items() if one.is_mandatory and name not in marks and name not in reasons
+        ],
+        "needless_reasons": sorted(name for name in reasons if name in marks or name not in catalogue),
     }
 
 
@@ -105,7 +128,11 @@ def print_tables(catalogue: dict[str, Requirement], found: dict[str, Any], conso
     left = Table("Area", "Left", "Requirements", title="Left for later", title_justify="left")
     for area, requirement_ids in found["left"].items():
         left.add_row(area, str(len(requirement_ids)), " ".join(requirement_ids), end_section=True)
-    for table in (shown, left):
+    why = Table("Requirement", "Strength", "Why", title="Lines of the draft left, and why", title_justify="left")
+    for requirement_id, one in catalogue.items():
+        if one.is_of_draft and requirement_id not in found["shown"]:
+            why.add_row(requirement_id, one.strength, found["reasons"].get(requirement_id, "-"))
+    for table in (shown, left, why):
         console.print(table)
     counts = found["counts"]
     console.print(f"{counts['shown']} of {counts['all']} requirements are shown by tests, {counts['left']} are left.")
@@ -124,9 +151,18 @@ def main() -> None:
         print(json.dumps(found, indent=2))
     else:
         print_tables(catalogue, found, Console())
-    if found["unknown"]:
-        names = "\n".join(f"  {name}: {', '.join(tests)}" for name, tests in found["unknown"].items())
-        sys.exit(f"Marks that name no line of the catalogue:\n{names}")
+    wrong = {
+        "Marks that name no line of the catalogue": [
+            f"{name}: {', '.join(at)}" for name, at in found["unknown"].items()
+        ],
+        "Mandatory lines of the draft that no test shows, without a reason in tests/unshown.py": found[
+            "without_reason"
+        ],
+        "Reasons in tests/unshown.py for lines that are shown, or are none": found["needless_reasons"],
+    }
+    told = [f"{what}:\n  " + "\n  ".join(names) for what, names in wrong.items() if names]
+    if told:
+        sys.exit("\n".join(told))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.spec_coverage import read_catalogue, report, shared_folder
+from tests.profiles import COLUMNS, EVERY_PROFILE, MANDATORY, claimable, lines_of
+from tests.spec_coverage import Requirement, read_catalogue, report, shared_folder
 
 CATALOGUE = """
 ## A. First: ground rules
@@ -38,19 +39,45 @@ def test_refuses_an_id_that_stands_twice() -> None:
         read_catalogue([*CATALOGUE.splitlines(), "X-01 | Product | MUST | Once more. | Call."])
 
 
-def test_reports_what_is_shown_left_and_unknown() -> None:
-    found = report(read_catalogue(CATALOGUE.splitlines()), {"P-1-02": {"t.py::b", "t.py::a"}, "P-9-99": {"t.py::c"}})
+def test_reports_what_is_shown_left_and_wrong() -> None:
+    marks = {"P-1-02": {"t.py::b", "t.py::a"}, "P-9-99": {"t.py::c"}}
+    reasons = {"P-1-01": "It is for later.", "P-1-02": "It was.", "P-8-88": "There is none."}
+    found = report(read_catalogue(CATALOGUE.splitlines()), marks, reasons)
     assert found == {
         "counts": {"all": 4, "shown": 1, "left": 3},
         "shown": {"P-1-02": ["t.py::a", "t.py::b"]},
         "left": {"A. First: ground rules": ["P-1-01", "P-1-03"], "P. Product glue": ["X-01"]},
         "unknown": {"P-9-99": ["t.py::c"]},
+        "reasons": {"P-1-01": "It is for later."},
+        "without_reason": ["P-1-03"],
+        "needless_reasons": ["P-1-02", "P-8-88"],
     }
 
 
-def test_every_mark_names_a_line_of_the_catalogue() -> None:
+def _catalogue() -> dict[str, Requirement]:
     path = shared_folder() / "spec" / "requirements.md"
-    catalogue = read_catalogue(path.read_text(encoding="utf-8").splitlines())
+    return read_catalogue(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_the_profiles_consist_of_the_mandatory_lines_of_the_catalogue() -> None:
+    lines: dict[str, list[str]] = {}
+    for one in _catalogue().values():
+        if one.is_mandatory:
+            lines.setdefault(one.profile, []).append(one.requirement_id)
+    assert {column: tuple(ids) for column, ids in lines.items()} == MANDATORY
+    assert {column for columns in COLUMNS.values() for column in columns} | set(EVERY_PROFILE) == MANDATORY.keys()
+
+
+def test_a_profile_is_claimable_with_all_of_its_lines_and_of_what_it_layers_on() -> None:
+    subscribe = set(lines_of("Subscribe"))
+    assert subscribe > set(lines_of("Lite"))
+    assert [name for name, _ in claimable(subscribe)] == ["Lite", "Subscribe"]
+    assert [name for name, _ in claimable(subscribe - {"P-10.1-06"})] == []
+    assert claimable(set()) == ()
+
+
+def test_every_mark_names_a_line_of_the_catalogue() -> None:
+    catalogue = _catalogue()
     assert len(catalogue) == 457
     tests = Path(__file__).parent
     unknown = {
