@@ -169,6 +169,12 @@ class Call:
         """Returns whether the caller holds an action by rule, which a grant never conveys."""
         return bool(self.view.enforcer.check(self.actor_id, action, object_type, object_id).allowed)
 
+    def standing_actor_ids(self) -> list[str]:
+        """The caller, and everybody whose authority it uses: a delegate sees no more than any of them."""
+        if self.exercise is None:
+            return [self.actor_id]
+        return [self.actor_id, self.exercise.root_actor_id, *(grant.delegate_id for grant in self.exercise.grants)]
+
     def confirm(self, heads: Heads | None) -> None:
         """Raises StaleFacts unless what was read stands at the revision the decision stands at."""
         if heads is None or heads.restrict_revision != self.view.enforcer.restrict_revision:

@@ -88,12 +88,11 @@ def readable(call: Call, core: VersionCore, plaintexts: Plaintexts) -> Plaintext
 
 
 def _is_provenance_denied(call: Call, core: VersionCore) -> bool:
-    actors = [call.actor_id]
-    if call.exercise is not None:
-        # A delegate sees no more than anybody whose authority it uses.
-        actors += [call.exercise.root_actor_id, *(grant.delegate_id for grant in call.exercise.grants)]
     denies = call.view.enforcer.denies
-    return any(denies(actor, PROVENANCE_READ, core.object_type, core.object_id) is not None for actor in actors)
+    return any(
+        denies(actor_id, PROVENANCE_READ, core.object_type, core.object_id) is not None
+        for actor_id in call.standing_actor_ids()
+    )
 
 
 async def replay_of(call: Call, earlier: Mapping[str, Any], *more_actions: str) -> common_pb2.MutationResult:

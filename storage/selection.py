@@ -47,6 +47,12 @@ FIELDS: Final = MappingProxyType(_FIELDS)
 _COLUMNS: Final = {name: f"v.{name}" for name in _FIELDS} | {"integrity_digest": "v.integrity_lookup"}
 
 
+_LOOKED_UP: Final = """exists (
+        select from remit.memory_lookups l
+         where l.tenant_id = v.tenant_id and l.scope_id = v.scope_id and l.field = {field} and l.lookup = {lookup}
+           and l.object_id = v.object_id and l.content_id in (v.content_id, v.provenance_content_id))"""
+
+
 class Operator(StrEnum):
     """How a condition compares; the value is the SQL that follows the column."""
 
@@ -79,7 +85,8 @@ class Selection:
     """Which versions may be found. State lists are never empty here; the other lists are, when they do not matter.
 
     `authority` are the filters that must all cover a row. `pending_deletion` covers the rows that are pending deletion:
-    None gives no such row. `object_ids` are the members of a snapshot that chose them, None for all objects.
+    None gives no such row. `object_ids` are the members of a snapshot that chose them, None for all objects. `lookups` are
+    fields of memory_lookups with the keyed hash that a part of the version must have.
     """
 
     lifecycle_states: tuple[str, ...]
@@ -92,6 +99,7 @@ class Selection:
     authority: tuple[RowFilter, ...] = ()
     pending_deletion: RowFilter | None = None
     object_ids: tuple[str, ...] | None = None
+    lookups: tuple[tuple[str, bytes], ...] = ()
 
 
 def add_selection(where: Conditions, selection: Selection) -> None:
@@ -106,6 +114,9 @@ def add_selection(where: Conditions, selection: Selection) -> None:
         _add_field(where, condition)
     if selection.object_ids is not None:
         where.add(f"v.object_id = any ({where.bind(list(selection.object_ids), 'text[]')})")
+    for name, lookup in selection.lookups:
+        field, hashed = where.bind(name, "text"), where.bind(lookup, "bytea")
+        where.add(_LOOKED_UP.format(field=field, lookup=hashed))
     where.admitted(selection.authority, "v.object_type", "v.object_id")
 
 

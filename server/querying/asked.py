@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from authz.permissions import REVIEW
+from authz.permissions import PROVENANCE_READ, REVIEW
 from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
 from server.paging import cursor_binding, last_place
@@ -21,7 +21,7 @@ from server.wire.enum_numbers import AVAILABILITY_NAMES, LIFECYCLE_NAMES, RETENT
 from server.wire.predicates import conditions_from
 from storage.cursors import Cursor, CursorBinding
 from storage.objects import Heads
-from storage.row_filter import RowFilter
+from storage.row_filter import ANY, RowFilter
 from storage.selection import Selection
 
 TIE_BREAK: Final = ("object_id", "version_id")
@@ -58,8 +58,10 @@ class Asked:
 
 async def as_asked(call: Call, request: memory_pb2.QueryRequest) -> Asked:
     """Returns a query with its filters, authority, snapshot and place. Raises InvalidRequest, SnapshotNotFound."""
-    authority = authority_over_rows(call)
     filters = _with_defaults(request.query.filters)
+    authority = authority_over_rows(call)
+    if filters.evidence_ref:
+        authority += _readable_provenance(call)
     bound = await snapshot_bound(call, request.snapshot_id)
     binding = cursor_binding(call, call.view.heads.epoch)
     place = last_place(call, binding)
@@ -75,6 +77,7 @@ async def as_asked(call: Call, request: memory_pb2.QueryRequest) -> Asked:
         authority=authority,
         pending_deletion=_pending_deletion(call, filters),
         object_ids=None if bound is None else bound.object_ids,
+        lookups=_lookups(call, filters),
     )
     return Asked(filters=filters, selection=selection, bound=bound, binding=binding, place=place)
 
@@ -96,6 +99,18 @@ def _with_defaults(given: memory_pb2.QueryFilters) -> memory_pb2.QueryFilters:
 
 def _names(numbers: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(names[number] for number in numbers)
+
+
+def _lookups(call: Call, filters: memory_pb2.QueryFilters) -> tuple[tuple[str, bytes], ...]:
+    asked = (("task_ref", filters.task_ref), ("evidence_ref", filters.evidence_ref))
+    return tuple((name, call.services.keys.lookup(name, value, tenant_id=call.tenant_id)) for name, value in asked if value)
+
+
+def _readable_provenance(call: Call) -> tuple[RowFilter, ...]:
+    """Returns what leaves out the rows whose provenance a rule hides: finding them by it would tell what it says."""
+    enforcer = call.view.enforcer
+    denied = [enforcer.reach(actor_id, PROVENANCE_READ).deny for actor_id in call.standing_actor_ids()]
+    return tuple(RowFilter(frozenset({(ANY, ANY)}), pairs) for pairs in denied if pairs)
 
 
 def _pending_deletion(call: Call, filters: memory_pb2.QueryFilters) -> RowFilter | None:
