@@ -262,8 +262,9 @@ class Enforcer:
 
     def _slots(self, actor_id: str, action: str) -> list[_Slots]:
         actions = (action,) if action == ANY else (action, ANY)
-        keys = ((subject, one) for subject in self._subjects[actor_id] for one in actions)
-        return [self._index[key] for key in keys if key in self._index]
+        find = self._index.get
+        keys = [(subject, one) for subject in self._subjects[actor_id] for one in actions]
+        return [slots for key in keys if (slots := find(key)) is not None]
 
     def _judge(self, actor_id: str, action: str, object_type: str, object_id: str) -> Verdict:
         slots = self._slots(actor_id, action)
@@ -281,15 +282,17 @@ def _remember(memo: dict[_Key, _Value], key: _Key, value: _Value) -> None:
 
 
 def _smallest_rule(by_ids: list[_ById], object_type: str, object_id: str) -> str | None:
-    found = [
-        rule_id
-        for by_id in by_ids
-        for one in {object_id, ANY}
-        if one in by_id
-        for kind in (object_type, ANY)
-        if (rule_id := by_id[one].get(kind)) is not None
-    ]
-    return min(found, default=None)
+    smallest = None
+    for by_id in by_ids:
+        for one in (object_id, ANY):
+            types = by_id.get(one)
+            if types is None:
+                continue
+            for kind in (object_type, ANY):
+                rule_id = types.get(kind)
+                if rule_id is not None and (smallest is None or rule_id < smallest):
+                    smallest = rule_id
+    return smallest
 
 
 def _types_for(object_id: str, by_ids: list[_ById]) -> dict[str, str]:
