@@ -10,7 +10,7 @@ from server.retrieval import Loaded, load
 from storage.encryption import IntegrityViolation
 from storage.model.canonical import MalformedCanonical
 from storage.model.snapshot import Snapshot, parse_snapshot
-from storage.snapshots import load_snapshot, version_id_at
+from storage.snapshots import load_snapshot, version_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,22 @@ async def load_in(call: Call, snapshot_id: str, object_id: str, version_id: str 
     bound = await snapshot_bound(call, snapshot_id)
     if bound is None or not bound.holds(object_id):
         raise ObjectNotFound
-    seen = await version_id_at(
+    seen = await version_at(
         call.services.database, call.tenant_id, call.scope_id, object_id, version_id, bound.sequence
     )
     if seen is None:
         raise ObjectNotFound
-    return await load(call, object_id, seen)
+    return await load(call, object_id, seen[0])
+
+
+async def newest_in(call: Call, snapshot_id: str, object_id: str, loaded: Loaded) -> tuple[str, int]:
+    """Returns a loaded object's newest version id and the number of its versions; in a snapshot, as that has them."""
+    if not snapshot_id:
+        return loaded.standing.version_id, loaded.standing.sequence
+    bound = await snapshot_of(call, snapshot_id)
+    newest = await version_at(
+        call.services.database, call.tenant_id, call.scope_id, object_id, None, bound.high_watermark
+    )
+    if newest is None:
+        raise ObjectNotFound
+    return newest

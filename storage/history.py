@@ -31,7 +31,8 @@ class HistoryQuery:
     The ledger range bounds events and versions, the version range versions, `event_types` events; the ends are
     inclusive but for `after_sequence`. `authority` filters must all cover an entry's object; `review` covers the
     objects whose content may be given while they are pending deletion. `to_sequence` also pins the pages to the first
-    one's head, and `last_key` continues after an entry.
+    one's head, and `last_key` continues after an entry. `object_ids` are the members of a snapshot that chose them;
+    `omit_withheld` leaves out versions whose content may not be given.
     """
 
     scope_id: str
@@ -46,6 +47,8 @@ class HistoryQuery:
     limit: int
     bytes_max: int
     last_key: EntryKey | None = None
+    object_ids: tuple[str, ...] | None = None
+    omit_withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ _KEY_START: Final = _HEAD_WIDTH + 1
 _EVENT_START: Final = _KEY_START + 5
 _VERSION_START: Final = _EVENT_START + LINKED_WIDTH
 _ORDER: Final = 'k.at, k.kind, k.object_id collate "C", k.number'
+_GIVEN: Final = """((g.verdict = 'open' or g.verdict = 'retention_restricted' and {review})
+                            and v.availability_state not in ('redacted', 'deleted'))"""
 _STATEMENT: Final = """
 select * from (
 select {head}, v.row_count, v.at, v.kind, v.entry_object_id, v.number, v.given, {linked}, {version}, {parts},
@@ -91,9 +96,7 @@ select {head}, v.row_count, v.at, v.kind, v.entry_object_id, v.number, v.given, 
                   where e.tenant_id = {tenant} and e.scope_id = {scope}{event_conditions}
                   order by e.sequence limit {limit})
                 union all
-                (select v.ledger_sequence, 1, v.object_id, v.sequence,
-                        (g.verdict = 'open' or g.verdict = 'retention_restricted' and {review})
-                            and v.availability_state not in ('redacted', 'deleted')
+                (select v.ledger_sequence, 1, v.object_id, v.sequence, {given}
                    from remit.memory_versions v
                   cross join lateral (
                      select g.verdict from remit.retrieval_gate g
@@ -118,6 +121,9 @@ async def list_history(database: Database, tenant_id: str, query: HistoryQuery) 
     versions.params = events.params  # one statement, one set of parameters
     _add_events(events, query)
     _add_versions(versions, query)
+    given = _GIVEN.format(review=versions.covers(query.review, "v.object_type", "v.object_id"))
+    if query.omit_withheld:
+        versions.add(given)
     statement = _STATEMENT.format(
         head=HEAD_COLUMNS,
         linked=LINKED_COLUMNS,
@@ -129,7 +135,7 @@ async def list_history(database: Database, tenant_id: str, query: HistoryQuery) 
         event_object=EVENT_OBJECT if query.authority else "",
         event_conditions=events.sql,
         version_conditions=versions.sql,
-        review=versions.covers(query.review, "v.object_type", "v.object_id"),
+        given=given,
         event_row=EVENT_ROW.format("case when v.kind = 0 then v.at end"),
         # The index of listings has this collation, the primary key the database's.
         scope_column="v.scope_id" if query.object_id is not None else 'v.scope_id collate "C"',
@@ -166,6 +172,8 @@ def _add_events(where: Conditions, query: HistoryQuery) -> None:
     _add_range(where, "e.sequence", query)
     where.equal({"e.object_id": query.object_id})
     where.one_of("e.event_type", query.event_types)
+    if query.object_ids is not None:
+        where.add(f"e.object_id = any ({where.bind(list(query.object_ids), 'text[]')})")
     add_object_authority(where, query.authority)
     if query.last_key is not None:
         at, kind, _, _ = query.last_key
@@ -180,6 +188,8 @@ def _add_versions(where: Conditions, query: HistoryQuery) -> None:
         where.add(f"v.sequence >= {where.bind(query.from_version, 'bigint')}")
     if query.to_version is not None:
         where.add(f"v.sequence <= {where.bind(query.to_version, 'bigint')}")
+    if query.object_ids is not None:
+        where.add(f"v.object_id = any ({where.bind(list(query.object_ids), 'text[]')})")
     where.admitted(query.authority, "v.object_type", "v.object_id")
     if query.last_key is not None:
         at, kind, object_id, number = query.last_key

@@ -87,12 +87,12 @@ async def list_members(
     return [(object_id, version_id, sequence, digest) for object_id, version_id, sequence, digest in rows]
 
 
-async def version_id_at(
+async def version_at(
     database: Database, tenant_id: str, scope_id: str, object_id: str, version_id: str | None, watermark: int
-) -> str | None:
-    """Returns the id of an object's version at a boundary, or of the asked version if it stood by then; else None."""
+) -> tuple[str, int] | None:
+    """Returns id and number of an object's version at a boundary, or of the asked version if it stood by then."""
     where = Conditions()
-    statement = VERSION_AT.replace("x.*", "x.version_id").replace("order by", "{conditions} order by")
+    statement = VERSION_AT.replace("x.*", "x.version_id, x.sequence").replace("order by", "{conditions} order by")
     names = {
         "tenant": where.bind(tenant_id, "text"),
         "scope": where.bind(scope_id, "text"),
@@ -101,4 +101,4 @@ async def version_id_at(
     }
     where.equal({"x.version_id": version_id})
     rows = await database.tenant_rows(tenant_id, statement.format(**names, conditions=where.sql), where.params)
-    return str(rows[0][0]) if rows else None
+    return (str(rows[0][0]), int(rows[0][1])) if rows else None

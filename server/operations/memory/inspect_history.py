@@ -7,10 +7,11 @@ from remit.v1 import memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidRequest
 from server.listed_events import listed_event
-from server.mutations import readable
+from server.mutations import content_state, readable
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.retrieval import load, open_rows
+from server.retrieval import open_rows
 from server.row_authority import authority_over_rows, confirmed, row_filter
+from server.snapshots import load_in, snapshot_bound
 from server.wire.enum_numbers import EVENT_TYPE_NAMES
 from server.wire.envelopes import envelope_of
 from storage.history import EntryKey, HistoryEntry, HistoryQuery, list_history
@@ -22,19 +23,23 @@ async def handle(call: Call, request: memory_pb2.InspectHistoryRequest) -> memor
     """Returns one page of an object's versions and events, or of a range of the ledger, oldest first.
 
     Ledger bounds narrow versions and events, version bounds the versions, event classes the events. Versions of a
-    removed object, and of one pending deletion where the caller is no reviewer, come without their parts. Raises
-    InvalidRequest, ObjectNotFound.
+    removed object, and of one pending deletion where the caller is no reviewer, come without their parts, or not at all
+    where the redaction policy says so. A snapshot bounds the ledger range, and the objects to its members. Raises
+    InvalidRequest, ObjectNotFound, SnapshotNotFound.
     """
     _check_range(request)
     authority: tuple[RowFilter, ...] = ()
     if request.object_id:
         # Decided on the object's stored type, once for all its entries.
-        await load(call, request.object_id)
+        await load_in(call, request.snapshot_id, request.object_id)
     else:
         authority = authority_over_rows(call)
     binding = cursor_binding(call, call.view.heads.epoch)
     place = last_place(call, binding)
+    bound = await snapshot_bound(call, request.snapshot_id)
     pinned_sequence = request.to_sequence if request.HasField("to_sequence") else None
+    if bound is not None:
+        pinned_sequence = bound.sequence if pinned_sequence is None else min(pinned_sequence, bound.sequence)
     if place is not None:
         pinned_sequence = place.pinned_sequence
     query = HistoryQuery(
@@ -50,6 +55,8 @@ async def handle(call: Call, request: memory_pb2.InspectHistoryRequest) -> memor
         limit=call.page_size(),
         bytes_max=call.services.settings.page_bytes_max,
         last_key=None if place is None else _entry_key(place.last_key),
+        object_ids=None if bound is None else bound.object_ids,
+        omit_withheld=request.redaction_policy == memory_pb2.REDACTION_POLICY_OMIT,
     )
     page = await list_history(call.services.database, call.tenant_id, query)
     heads = confirmed(call, page.heads, limited=bool(authority))
@@ -92,7 +99,7 @@ async def _messages(call: Call, entries: tuple[HistoryEntry, ...], heads: Heads)
             messages.append(memory_pb2.HistoryEntry(ledger_sequence=entry.key[0], event=event))
             continue
         core, plaintexts = next(opened)
-        state = memory_pb2.CONTENT_STATE_PRESENT if entry.given else memory_pb2.CONTENT_STATE_WITHHELD
+        state = content_state(entry.given, plaintexts)
         version = envelope_of(core, readable(call, core, plaintexts))
         messages.append(memory_pb2.HistoryEntry(ledger_sequence=entry.key[0], version=version, content_state=state))
     return messages

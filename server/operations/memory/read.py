@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from authz.permissions import INSPECT_HISTORY, REVIEW
-from remit.v1 import memory_pb2
+from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
-from server.mutations import readable
+from server.domain_errors import InvalidRequest
+from server.mutations import content_state, readable
 from server.retrieval import Loaded, demand_open, held_at, open_rows
-from server.snapshots import load_in
+from server.snapshots import load_in, newest_in
 from server.wire.envelopes import write_envelope
+from storage.commands import EventRow
+from storage.model.memory import VersionCore
+from storage.model.snapshot_events import ObjectRead
+
+_ENVELOPE_FIELDS: Final[frozenset[Any]] = frozenset(common_pb2.MemoryEnvelope.DESCRIPTOR.fields_by_name)
+_ALWAYS_GIVEN: Final = frozenset(
+    {
+        "object_id",
+        "version_id",
+        "scope_id",
+        "lifecycle_state",
+        "availability_state",
+        "retention_state",
+        "validation_state",
+    }
+)
 
 
 async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.ReadResponse:
     """Returns a version of an object.
 
-    Raises ObjectNotFound, ObjectDeleted, ObjectRedacted, RetentionRestriction. With `allow_tombstone` and the right to
-    inspect history a removed object is a content-free envelope instead (Q18).
+    Raises ObjectNotFound, SnapshotNotFound, ObjectDeleted, ObjectRedacted, RetentionRestriction, InvalidRequest. With
+    `allow_tombstone` and the right to inspect history a removed object is a content-free envelope instead (Q18). A
+    field mask takes away what it does not name, after the gate has judged.
     """
+    _check_mask(request)
     loaded = await load_in(call, request.snapshot_id, request.object_id, request.version_id or None)
     given = _given(call, request, loaded)
     [(core, plaintexts)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
-    await call.exercise_read(loaded.heads, request.object_id)
-    state = memory_pb2.CONTENT_STATE_PRESENT if given else memory_pb2.CONTENT_STATE_WITHHELD
+    audited = _audited(call, core)
+    await call.exercise_read(loaded.heads, request.object_id, audited)
     response = memory_pb2.ReadResponse(
-        content_state=state, operation_id=call.operation_id, event_ids=call.exercise_event_ids
+        content_state=content_state(given, plaintexts),
+        operation_id=call.operation_id,
+        event_ids=[*(event.event_id for event in audited), *call.exercise_event_ids],
     )
     write_envelope(response.envelope, core, readable(call, core, plaintexts))
+    if request.field_mask:
+        for field in _ENVELOPE_FIELDS - _ALWAYS_GIVEN - {*request.field_mask}:
+            response.envelope.ClearField(field)
+    if request.history_hint:
+        newest = await newest_in(call, request.snapshot_id, request.object_id, loaded)
+        response.history.current_version_id, response.history.version_count = newest
     return response
+
+
+def _check_mask(request: memory_pb2.ReadRequest) -> None:
+    for index, name in enumerate(request.field_mask):
+        if name not in _ENVELOPE_FIELDS:
+            raise InvalidRequest(f"field_mask[{index}]", "is not a field of the envelope")
+
+
+def _audited(call: Call, core: VersionCore) -> list[EventRow]:
+    """Returns the event of this read where the workspace audits reads, recorded before the answer (P-10.2-04)."""
+    if not call.view.workspace.policy.audit_reads:
+        return []
+    return [call.event(ObjectRead(read_version_id=core.version_id), object_id=core.object_id)]
 
 
 def _given(call: Call, request: memory_pb2.ReadRequest, loaded: Loaded) -> bool:
