@@ -43,6 +43,7 @@ from storage.delegations import load_chains
 from storage.encryption import DeploymentKeys
 from storage.keystore import DirectoryKeyStore, KeyRing, KeyStore, PostgresKeyStore
 from storage.reader import CoalescedReader
+from storage.vectors import load_vector_math
 
 _log = logging.getLogger(__name__)
 
@@ -116,6 +117,7 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
         keys=keys,
         key_ring=key_ring,
         cursors=CursorCodec(keys),
+        vector_math=await load_vector_math(database),
         views=WorkspaceViews(database),
         clock=DatabaseClock(database),
         erasures=erasures,

@@ -18,6 +18,7 @@ from storage.idempotency_keys import StoredKey
 from storage.keystore import KeyRing
 from storage.objects import ObjectFacts, ObjectKey
 from storage.reader import CoalescedReader
+from storage.vectors import VectorMath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class Services:
     keys: DeploymentKeys
     key_ring: KeyRing
     cursors: CursorCodec
+    vector_math: VectorMath
     views: WorkspaceViews
     clock: DatabaseClock
     erasures: ErasureWorker

@@ -20,7 +20,7 @@ import pytest
 from storage import migrate
 from storage.database import Database
 from storage.embedded import EmbeddedPostgres, EmbeddedServer
-from storage.embedded.bootstrap import restrict_database
+from storage.embedded.bootstrap import add_pgvector, restrict_database
 from storage.embedded.locks import exclusive
 
 _TEMPLATE = "remit_template"
@@ -100,6 +100,7 @@ def template_database(postgres: EmbeddedServer, pytestconfig: pytest.Config) -> 
             draft = f"{_TEMPLATE}_draft"
             connection.execute(f"DROP DATABASE IF EXISTS {draft} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {draft} OWNER remit_ddl")
+            add_pgvector(postgres, draft)
             migrate.upgrade(postgres.dsn("remit_ddl", draft))
             connection.execute(f"ALTER DATABASE {draft} WITH ALLOW_CONNECTIONS false IS_TEMPLATE true")
             connection.execute(f"ALTER DATABASE {draft} RENAME TO {_TEMPLATE}")

@@ -43,6 +43,14 @@ begin
                    and (d.kept or p_change ? 'vector')) then
             status := 'exists';
             detail := jsonb_build_object('field', 'artifact_id');
+        elsif exists (
+                select from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
+                   and d.store_id = p_change ->> 'store_id' and d.artifact_type = p_change ->> 'artifact_type'
+                   and d.artifact_id = p_change ->> 'artifact_id'
+                   and d.artifact_version = p_change ->> 'artifact_version'
+                   and d.embedding_space_id <> p_change ->> 'embedding_space_id') then
+            status := 'exists';
+            detail := jsonb_build_object('field', 'embedding_space_id');
         elsif not p_change ? 'vector' and exists (
                 select from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
                    and d.store_id = p_change ->> 'store_id' and d.artifact_type = p_change ->> 'artifact_type'
@@ -57,7 +65,8 @@ begin
                 select from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
                    and d.store_id = p_change ->> 'store_id' and d.artifact_type = p_change ->> 'artifact_type'
                    and d.artifact_id = p_change ->> 'artifact_id'
-                   and d.artifact_version = p_change ->> 'artifact_version') then
+                   and d.artifact_version = p_change ->> 'artifact_version'
+                   and p_change -> 'object_ids' ? d.object_id) then
             status := 'unchanged';
         end if;
     when 'derived.tokens' then
@@ -178,13 +187,15 @@ begin
         do update set embedding_space_id = excluded.embedding_space_id, registered_at = excluded.registered_at,
                ledger_sequence = excluded.ledger_sequence;
     when 'derived.remove' then
-        if p_change ->> 'store_id' = '' then
-            perform remit.remove_vector(p_tenant, p_scope, p_change ->> 'artifact_type',
-                p_change ->> 'artifact_id', p_change ->> 'artifact_version', p_base + 1);
-        end if;
+        perform remit.remove_vector(p_tenant, p_scope, d.artifact_type, d.artifact_id, d.artifact_version, p_base + 1)
+           from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
+            and d.store_id = p_change ->> 'store_id' and d.artifact_type = p_change ->> 'artifact_type'
+            and d.artifact_id = p_change ->> 'artifact_id' and d.artifact_version = p_change ->> 'artifact_version'
+            and p_change -> 'object_ids' ? d.object_id and d.kept;
         delete from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
            and d.store_id = p_change ->> 'store_id' and d.artifact_type = p_change ->> 'artifact_type'
-           and d.artifact_id = p_change ->> 'artifact_id' and d.artifact_version = p_change ->> 'artifact_version';
+           and d.artifact_id = p_change ->> 'artifact_id' and d.artifact_version = p_change ->> 'artifact_version'
+           and p_change -> 'object_ids' ? d.object_id;
     when 'derived.drop' then
         perform remit.remove_vector(p_tenant, p_scope, d.artifact_type, d.artifact_id, d.artifact_version, p_base + 1)
            from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope

@@ -1,12 +1,153 @@
-"""Queries of kinds SEMANTIC and HYBRID (PAMSPEC 11; P-10.6-04, P-11-03 to P-11-05)."""
+"""Queries of kinds SEMANTIC and HYBRID (PAMSPEC 7.8 and 11; P-7.8-03, P-7.8-04, P-10.6-04, P-11-03 to P-11-05, P-12-08)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Final
+
 from remit.v1 import memory_pb2
 from server.call import Call
-from server.domain_errors import ServiceUnavailable
+from server.derivation import check_vector, space_of
+from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
+from server.mutations import readable
+from server.paging import fitting, next_cursor
+from server.querying.asked import Asked, as_asked
+from server.retrieval import open_rows
+from server.wire.envelopes import envelope_of
+from storage.derivatives import StoredSpace
+from storage.model.embedding import DistanceMetric, vector_index_id
+from storage.vectors import FoundRow, RankedPage, VectorQuery, search_vectors
+
+TIE_BREAK: Final = ("object_id",)
+"""An object comes once, by its nearest vector; equal scores are settled by its id, ascending (P-11-03)."""
 
 
-async def handle(_call: Call, _request: memory_pb2.QueryRequest) -> memory_pb2.QueryResponse:
-    """Not built yet."""
-    raise ServiceUnavailable
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A page of the search and how it was made. `before` is how many rows came on the pages before."""
+
+    page: RankedPage
+    mode: memory_pb2.SearchMode
+    before: int
+    lexical_sequence: int | None = None
+
+
+async def handle(call: Call, request: memory_pb2.QueryRequest) -> memory_pb2.QueryResponse:
+    """Returns one page of the objects nearest to a vector, of those that filters, gate and authority let through.
+
+    Raises InvalidRequest without a space or a vector, EmbeddingSpaceMismatch for a space that is none here or not in the
+    snapshot, a vector of another space or of another length; SnapshotNotFound.
+    """
+    asked = await as_asked(call, request)
+    stored = await _space(call, request, asked)
+    found = await _semantic(call, request, asked, stored)
+    page = found.page
+    heads = asked.confirmed(call, page.heads)
+    opened = await open_rows(call, [(row.version, row.given) for row in page.rows], heads)
+    results = fitting(call, [envelope_of(core, readable(call, core, parts)) for core, parts in opened], request.limit)
+    pinned_sequence = heads.sequence if asked.pinned_sequence is None else asked.pinned_sequence
+    cursor = ""
+    if page.more or len(results) < len(page.rows):
+        last = page.rows[len(results) - 1]
+        key = (float.hex(-last.score), last.version.object_id, found.before + len(results))
+        cursor = next_cursor(call, asked.binding, key, pinned_sequence)
+    await call.exercise_read(heads)
+    metric = stored.space.distance_metric
+    return memory_pb2.QueryResponse(
+        results=results,
+        cursor=cursor,
+        applied_filters=asked.filters,
+        metadata=_metadata(request, asked, stored, found, pinned_sequence),
+        operation_id=call.operation_id,
+        event_ids=call.exercise_event_ids,
+        rankings=[
+            _ranking(row, metric, found.before + index + 1, explained=request.explain_ranking)
+            for index, row in enumerate(page.rows[: len(results)])
+        ],
+    )
+
+
+async def _space(call: Call, request: memory_pb2.QueryRequest, asked: Asked) -> StoredSpace:
+    if not request.embedding_space_id:
+        raise InvalidRequest("embedding_space_id", "is required")
+    if not request.query_vector:
+        raise InvalidRequest("query_vector", "is required")
+    if request.query_vector_space_id not in ("", request.embedding_space_id):
+        raise EmbeddingSpaceMismatch
+    included = None if asked.bound is None else asked.bound.embedding_space_ids
+    if included is not None and request.embedding_space_id not in included:
+        raise EmbeddingSpaceMismatch
+    stored = await space_of(call, request.embedding_space_id)
+    check_vector(stored.space, request.query_vector, "query_vector")
+    return stored
+
+
+async def _semantic(call: Call, request: memory_pb2.QueryRequest, asked: Asked, stored: StoredSpace) -> _Found:
+    services = call.services
+    query = _query(call, request, asked, stored)
+    before = 0 if asked.place is None else int(str(asked.place.last_key[2]))
+    if request.search_mode == memory_pb2.SEARCH_MODE_APPROXIMATE and stored.listed_sequence is not None:
+        listed = replace(query, listed_sequence=stored.listed_sequence)
+        page = await search_vectors(services.database, services.vector_math, call.tenant_id, listed)
+        # Who may find little may have none of it in the nearest lists: then everything permitted is compared.
+        if page.more:
+            return _Found(page, memory_pb2.SEARCH_MODE_APPROXIMATE, before)
+    page = await search_vectors(services.database, services.vector_math, call.tenant_id, query)
+    return _Found(page, memory_pb2.SEARCH_MODE_EXACT, before)
+
+
+def _query(call: Call, request: memory_pb2.QueryRequest, asked: Asked, stored: StoredSpace) -> VectorQuery:
+    place = asked.place
+    return VectorQuery(
+        scope_id=call.scope_id,
+        selection=asked.selection,
+        embedding_space_id=request.embedding_space_id,
+        metric=stored.space.distance_metric,
+        vector=tuple(request.query_vector),
+        limit=request.limit,
+        bytes_max=call.services.settings.page_bytes_max,
+        pinned_sequence=asked.pinned_sequence,
+        last=None if place is None else (float.fromhex(str(place.last_key[0])), str(place.last_key[1])),
+    )
+
+
+def _metadata(
+    request: memory_pb2.QueryRequest, asked: Asked, stored: StoredSpace, found: _Found, pinned_sequence: int
+) -> memory_pb2.QueryMetadata:
+    behind = found.page.behind_sequence
+    index_sequence = pinned_sequence if behind is None else min(behind - 1, pinned_sequence)
+    # Outside a snapshot nothing holds the index still; within one, a vector that left the space since is missed.
+    approximate = (
+        asked.bound is None
+        or found.mode == memory_pb2.SEARCH_MODE_APPROXIMATE
+        or stored.reduced_sequence > pinned_sequence
+        or found.lexical_sequence is not None
+    )
+    stale = behind is not None or (found.lexical_sequence is not None and found.lexical_sequence < pinned_sequence)
+    return memory_pb2.QueryMetadata(
+        ledger_sequence=pinned_sequence,
+        tie_break=TIE_BREAK,
+        snapshot_id=request.snapshot_id,
+        embedding_space_id=request.embedding_space_id,
+        index_id=vector_index_id(request.embedding_space_id),
+        index_sequence=index_sequence,
+        approximate=approximate,
+        distance_metric=stored.space.distance_metric.value,
+        stale=stale,
+        search_mode=found.mode,
+        lexical_index_sequence=found.lexical_sequence or 0,
+    )
+
+
+def _ranking(row: FoundRow, metric: DistanceMetric, place: int, *, explained: bool) -> memory_pb2.Ranking:
+    score = metric.score(row.distance or 0.0)
+    ranking = memory_pb2.Ranking(
+        score=score,
+        vector_score=score,
+        vector_rank=place,
+        artifact_id=row.artifact_id or "",
+        object_id=row.version.object_id,
+    )
+    if explained:
+        ranking.explanation = f"Place {place} by {metric.value}: score {score:.6g} of its vector {row.artifact_id}."
+    return ranking

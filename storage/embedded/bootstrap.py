@@ -31,8 +31,16 @@ def bootstrap(server: EmbeddedServer) -> None:
         with psycopg.connect(server.dsn("postgres", "postgres"), autocommit=True) as connection:
             _create_roles(connection)
             _create_database(connection)
+        add_pgvector(server, DATABASE)
     except psycopg.Error as error:
         raise BootstrapFailed(type(error).__name__) from error
+
+
+def add_pgvector(server: EmbeddedServer, database: str) -> None:
+    """Create the pgvector extension in a database, which only a superuser can. Raises psycopg.Error."""
+    with psycopg.connect(server.dsn("postgres", database), autocommit=True) as connection:
+        if connection.execute("SELECT FROM pg_extension WHERE extname = 'vector'").fetchone() is None:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 
 
 def _create_roles(connection: psycopg.Connection[tuple[object, ...]]) -> None:
