@@ -15,9 +15,9 @@ from storage.row_filter import Conditions, RowFilter
 
 EVENT_COLUMNS: Final = (
     f"e.sequence, {MICROSECONDS.format('e.recorded_at')}, e.use_number, e.body, e.leaf_hash, e.chain_hash, e.event_id, "
-    "e.event_type, e.operation_id, e.actor_id, e.object_id, e.version_id, e.delegation_id"
+    "e.event_type, e.operation_id, e.actor_id, e.object_id, e.version_id, e.delegation_id, e.relationship_id"
 )
-EVENT_WIDTH: Final = 13
+EVENT_WIDTH: Final = 14
 # An event's row with the head's random id and the chain hash before it.
 LINKED_COLUMNS: Final = (
     "h.ledger_id, (select b.chain_hash from remit.ledger_events b where b.tenant_id = h.tenant_id "

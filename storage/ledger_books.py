@@ -1,4 +1,4 @@
-"""What a ledger's events account for: versions, grants and policy, kept as books and closed against the tables.
+"""What a ledger's events account for, from versions to the policy, kept as books and closed against the tables.
 
 Part of `ledger_check` (ledger.md, Proof). An entry is made when its event is met and struck out when the row that it
 accounts for is met; what is left when the books are closed is missing in the tables.
@@ -6,13 +6,13 @@ accounts for is met; what is left when the books are closed is missing in the ta
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from hashlib import sha256
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from storage.ledger_policy_book import Body, Note, PolicyBook, UnreadablePayloadError, field_of
+from storage.ledger_relationship_book import RelationshipBook
+from storage.ledger_version_log import VersionLog, core_of
 from storage.model import ledger_rows
 from storage.model.ledger_rows import DelegationRow, DelegationVersionRow, EventRow, FindingKind, ObjectRow
 
@@ -34,97 +34,13 @@ _CORE_COLUMNS: Final = tuple(
 )
 
 
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(text)
-
-
-def _core_of(data: bytes) -> dict[str, Any] | None:
-    try:
-        core = json.loads(data.decode("utf-8"), parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-    return core if isinstance(core, dict) else None
-
-
-@dataclass(slots=True)
-class _Version:
-    version_id: str
-    digest: str
-    first_event: int
-    last_event: int
-
-
-class _VersionLog:
-    """Versions by owner (an object or a grant), and the owners' newest ones."""
-
-    def __init__(self, noun: str, note: Note) -> None:
-        self._noun = noun
-        self._note = note
-        self._open: dict[str, dict[int, _Version]] = {}
-        self._newest: dict[str, tuple[int, _Version]] = {}
-
-    def newest_number(self, owner: str) -> int:
-        return self._newest[owner][0] if owner in self._newest else 0
-
-    def enter(self, event: int, owner: str, number: int, version_id: str, digest: str) -> None:
-        """An event names a version. Two events of one operation may name the same one."""
-        newest_number = self.newest_number(owner)
-        if number == newest_number > 0:
-            newest = self._newest[owner][1]
-            if newest.version_id == version_id and newest.digest == digest:
-                newest.last_event = event
-                return
-        if number != newest_number + 1:
-            self._note(event, FindingKind.VERSION_SEQUENCE_GAP, f"{self._noun} {owner} version {number}")
-        if number > newest_number:
-            version = _Version(version_id, digest, event, event)
-            self._open.setdefault(owner, {})[number] = version
-            self._newest[owner] = (number, version)
-
-    def strike(self, owner: str, number: int, version_id: str, core: bytes) -> _Version | None:
-        """A version's row is met; returns its entry when the row holds what was hashed."""
-        place = f"{self._noun} {owner} version {number}"
-        version = self._open.get(owner, {}).pop(number, None)
-        if version is None:
-            self._note(0, FindingKind.VERSION_WITHOUT_EVENT, place)
-            return None
-        if version.version_id != version_id:
-            self._note(version.first_event, FindingKind.VERSION_COLUMN_CHANGED, f"{place}: version_id")
-        if sha256(core).hexdigest() != version.digest:
-            self._note(version.first_event, FindingKind.VERSION_CHANGED, place)
-            return None
-        return version
-
-    def strike_pointer(self, owner: str, number: int, version_id: str) -> None:
-        """A pointer's row is met; it names the newest version."""
-        place = f"{self._noun} {owner}"
-        entry = self._newest.pop(owner, None)
-        if entry is None:
-            self._note(0, FindingKind.ROW_WITHOUT_EVENT, place)
-            return
-        newest_number, version = entry
-        if number < newest_number:
-            self._note(version.first_event, FindingKind.ROLLED_BACK, place)
-        elif (number, version_id) != (newest_number, version.version_id):
-            # A pointer ahead of all events contradicts none of them.
-            event = version.first_event if number == newest_number else 0
-            self._note(event, FindingKind.POINTER_CHANGED, place)
-
-    def close(self) -> None:
-        for owner, numbers in self._open.items():
-            for number, version in numbers.items():
-                self._note(version.first_event, FindingKind.VERSION_MISSING, f"{self._noun} {owner} version {number}")
-        for owner, (_, version) in self._newest.items():
-            self._note(version.first_event, FindingKind.ROW_MISSING, f"{self._noun} {owner}")
-
-
 class VersionBook:
     """Objects and their versions."""
 
     def __init__(self, names: dict[str, str], note: Note) -> None:
         self._names = names
         self._note = note
-        self._log = _VersionLog("object", note)
+        self._log = VersionLog("object", note)
         self._object_types: dict[str, str] = {}
 
     def enter(self, row: EventRow, body: Body) -> None:
@@ -144,7 +60,7 @@ class VersionBook:
             return
         if not version.first_event <= row.ledger_sequence <= version.last_event:
             self._note(version.first_event, FindingKind.VERSION_COLUMN_CHANGED, f"{place}: ledger_sequence")
-        core = _core_of(row.core)
+        core = core_of(row.core)
         if core is None or type(core.get("object_type")) is not str or type(core.get("actor")) is not dict:
             self._note(version.first_event, FindingKind.VERSION_MALFORMED, place)
             return
@@ -185,7 +101,7 @@ class GrantBook:
     def __init__(self, names: dict[str, str], note: Note) -> None:
         self._names = names
         self._note = note
-        self._log = _VersionLog("delegation", note)
+        self._log = VersionLog("delegation", note)
         self._terms: dict[str, _Terms] = {}
         self._revoked_by_event: dict[str, int] = {}
         self._uses: dict[str, int] = {}
@@ -286,7 +202,7 @@ class GrantBook:
         if version is None:
             return
         place = f"delegation {row.delegation_id} version {row.sequence}"
-        core = _core_of(row.core)
+        core = core_of(row.core)
         if core is None:
             self._note(version.first_event, FindingKind.VERSION_MALFORMED, place)
             return
@@ -312,11 +228,14 @@ class LedgerBooks:
     def __init__(self, tenant_id: str, scope_id: str, note: Note) -> None:
         names = {"tenant_id": tenant_id, "scope_id": scope_id}
         self.versions = VersionBook(names, note)
+        self.relationships = RelationshipBook(names, note)
         self.grants = GrantBook(names, note)
         self.policy = PolicyBook(note)
         self._operation_id = ""
         self._time_us = self._earlier_us = -1
         self._entries: Final[dict[str, Callable[[EventRow, Body], None]]] = {
+            "relationship_created": self.relationships.enter,
+            "relationship_updated": self.relationships.enter,
             "delegation_granted": self.grants.enter_grant,
             "delegation_revoked": self.grants.enter_revocation,
             "delegation_exercised": self.grants.enter_use,
@@ -343,5 +262,6 @@ class LedgerBooks:
     def close(self, policy_revision: int) -> None:
         """No more rows; `policy_revision` is the head's."""
         self.versions.close()
+        self.relationships.close()
         self.grants.close()
         self.policy.close(policy_revision)

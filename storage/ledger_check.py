@@ -32,7 +32,15 @@ FINDINGS_MAX: Final = 1000
 ROWS_PER_TURN: Final = 256
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
-_COPIED_COLUMNS: Final = ("event_id", "event_type", "operation_id", "object_id", "version_id", "delegation_id")
+_COPIED_COLUMNS: Final = (
+    "event_id",
+    "event_type",
+    "operation_id",
+    "object_id",
+    "version_id",
+    "delegation_id",
+    "relationship_id",
+)
 _REQUIRED: Final = {
     "v": int,
     "tenant_id": str,
@@ -43,7 +51,18 @@ _REQUIRED: Final = {
     "actor": dict,
     "payload": dict,
 }
-_OPTIONAL: Final = dict.fromkeys(("object_id", "version_id", "delegation_id", "correlation_id", "purpose"), str)
+_OPTIONAL: Final = dict.fromkeys(
+    (
+        "object_id",
+        "version_id",
+        "delegation_id",
+        "relationship_id",
+        "correlation_id",
+        "purpose",
+        "evaluation_run_id",
+    ),
+    str,
+)
 _ACTOR_REQUIRED: Final = {"actor_id": str, "actor_kind": str}
 _ACTOR_OPTIONAL: Final = {"on_behalf_of_actor_id": str, "delegation_id": str}
 
@@ -65,6 +84,8 @@ async def check_ledger(
     chain.close(source.head)
     await _take(source.versions, books.versions.take_version)
     await _take(source.objects, books.versions.take_object)
+    await _take(source.relationship_versions, books.relationships.take_version)
+    await _take(source.relationships, books.relationships.take_relationship)
     await _take(source.delegations, books.grants.take_grant)
     await _take(source.delegation_versions, books.grants.take_version)
     await _take(source.rules, books.policy.take)

@@ -1,7 +1,8 @@
 """Lines of an export file, in the format `remit-ledger-export/1` (ledger.md, Proof).
 
 Pure: rows in, lines out. One record a line, compact JSON, without the line's end. The order is a header, events by
-sequence, versions, objects, delegations, their versions, rules, permits, bindings, and a head: without it the file is
+sequence, versions, objects, relationship versions, relationships, delegations, their versions, rules, permits, bindings,
+and a head: without it the file is
 truncated. Every row must come from one database snapshot, or the head won't agree with the events.
 """
 
@@ -23,6 +24,8 @@ from storage.model.ledger_rows import (
     LedgerIdentity,
     LedgerSource,
     ObjectRow,
+    RelationshipRow,
+    RelationshipVersionRow,
     RuleRow,
     VersionRow,
 )
@@ -32,13 +35,14 @@ FORMAT: Final = "remit-ledger-export/1"
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 _TABLE_KINDS: Final[dict[type, str]] = {
     ObjectRow: "object",
+    RelationshipRow: "relationship",
     DelegationRow: "delegation",
     RuleRow: "rule",
     CrossScopeRuleRow: "cross_scope_rule",
     BindingRow: "binding",
 }
 
-TableRow = ObjectRow | DelegationRow | RuleRow | CrossScopeRuleRow | BindingRow
+TableRow = ObjectRow | RelationshipRow | DelegationRow | RuleRow | CrossScopeRuleRow | BindingRow
 
 
 def header_line(identity: LedgerIdentity) -> str:
@@ -73,6 +77,7 @@ def event_line(row: EventRow) -> str:
                 "object_id": row.object_id,
                 "version_id": row.version_id,
                 "delegation_id": row.delegation_id,
+                "relationship_id": row.relationship_id,
             },
         }
     )
@@ -84,6 +89,20 @@ def version_line(row: VersionRow) -> str:
     record: dict[str, Any] = {
         "kind": "version",
         "object_id": columns.pop("object_id"),
+        "version_id": columns.pop("version_id"),
+        "sequence": columns.pop("sequence"),
+        "ledger_sequence": columns.pop("ledger_sequence"),
+        "core": b64encode(columns.pop("core")).decode(),
+    }
+    return _encode({**record, "columns": columns})
+
+
+def relationship_version_line(row: RelationshipVersionRow) -> str:
+    """Returns the line of a relationship's version; its columns stand apart from the core."""
+    columns = asdict(row)
+    record: dict[str, Any] = {
+        "kind": "relationship_version",
+        "relationship_id": columns.pop("relationship_id"),
         "version_id": columns.pop("version_id"),
         "sequence": columns.pop("sequence"),
         "ledger_sequence": columns.pop("ledger_sequence"),
@@ -120,6 +139,8 @@ def export_lines(
     events: Iterable[EventRow],
     versions: Iterable[VersionRow],
     objects: Iterable[ObjectRow],
+    relationship_versions: Iterable[RelationshipVersionRow],
+    relationships: Iterable[RelationshipRow],
     delegations: Iterable[DelegationRow],
     delegation_versions: Iterable[DelegationVersionRow],
     rules: Iterable[RuleRow],
@@ -132,6 +153,8 @@ def export_lines(
     yield from map(event_line, events)
     yield from map(version_line, versions)
     yield from map(table_line, objects)
+    yield from map(relationship_version_line, relationship_versions)
+    yield from map(table_line, relationships)
     yield from map(table_line, delegations)
     yield from map(delegation_version_line, delegation_versions)
     yield from map(table_line, rules)
@@ -149,6 +172,10 @@ async def export_source(source: LedgerSource) -> AsyncIterator[str]:
         yield version_line(version)
     async for pointer in source.objects:
         yield table_line(pointer)
+    async for relationship_version in source.relationship_versions:
+        yield relationship_version_line(relationship_version)
+    async for relationship in source.relationships:
+        yield table_line(relationship)
     async for grant in source.delegations:
         yield table_line(grant)
     async for grant_version in source.delegation_versions:

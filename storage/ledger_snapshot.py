@@ -22,6 +22,8 @@ from storage.model.ledger_rows import (
     LedgerIdentity,
     LedgerSource,
     ObjectRow,
+    RelationshipRow,
+    RelationshipVersionRow,
     RuleRow,
     VersionRow,
 )
@@ -36,6 +38,7 @@ select {HEAD_COLUMNS}, h.ledger_id, h.chain_hash,
        h.sequence
        + (select count(*) from remit.memory_versions v where (v.tenant_id, v.scope_id) = (h.tenant_id, h.scope_id))
        + (select count(*) from remit.memory_objects o where (o.tenant_id, o.scope_id) = (h.tenant_id, h.scope_id))
+       + (select count(*) from remit.relationships r where (r.tenant_id, r.scope_id) = (h.tenant_id, h.scope_id))
   from remit.ledger_heads h
  cross join (select remit.clock() as now) t
  where h.tenant_id = %s and h.scope_id = %s"""
@@ -49,6 +52,16 @@ _VERSIONS: Final = (
     "from remit.memory_versions v {0}"
 )
 _OBJECTS: Final = "select o.object_id, o.object_type, o.version_id, o.sequence from remit.memory_objects o {0}"
+_RELATIONSHIP_VERSIONS: Final = (
+    "select y.mac, y.mac_key_id, y.relationship_id, y.version_id, y.sequence, y.ledger_sequence, y.core, "
+    "y.relationship_type, y.source_object_id, y.target_object_id, y.target_scope_id, y.directionality, "
+    "y.lifecycle_state, y.availability_state, y.retention_state, y.validation_state, y.actor_id, y.provenance_id, "
+    f"{', '.join(MICROSECONDS.format(f'y.{name}') for name in _TIMES)} from remit.relationship_versions y {{0}}"
+)
+_RELATIONSHIPS: Final = (
+    "select l.relationship_id, l.version_id, l.sequence, l.relationship_type, l.source_object_id, l.target_object_id, "
+    "l.target_scope_id, l.directionality, l.availability_state, l.retention_state from remit.relationships l {0}"
+)
 _DELEGATIONS: Final = "select d.delegation_id, d.version_id, d.sequence, d.uses, d.revoked from remit.delegations d {0}"
 _DELEGATION_VERSIONS: Final = (
     "select g.mac, g.mac_key_id, g.ledger_sequence, g.delegation_id, g.version_id, g.sequence, g.core "
@@ -92,7 +105,7 @@ async def ledger_snapshot(
     """Gives the ledger of a workspace in one REPEATABLE READ transaction; None when there is no such workspace.
 
     Rows are streamed: each iterable of the source may be read once, one after the other. `on_core` is told of every
-    version, of an object or a grant, when it is read. Raises DatabaseUnavailable, StatementTimeout.
+    version, of an object, a relationship or a grant, when it is read. Raises DatabaseUnavailable, StatementTimeout.
     """
     async with database.connection() as connection, connection.transaction():
         await connection.execute("set transaction isolation level repeatable read, read only")
@@ -130,6 +143,8 @@ class _Tables:
             events=self._rows("e", _EVENTS, EventRow),
             versions=self._rows("v", _VERSIONS, self._version),
             objects=self._rows("o", _OBJECTS, ObjectRow),
+            relationship_versions=self._rows("y", _RELATIONSHIP_VERSIONS, self._relationship_version),
+            relationships=self._rows("l", _RELATIONSHIPS, RelationshipRow),
             delegations=self._rows("d", _DELEGATIONS, DelegationRow),
             delegation_versions=self._rows("g", _DELEGATION_VERSIONS, self._delegation_version),
             rules=self._rows("r", _RULES, RuleRow),
@@ -148,6 +163,12 @@ class _Tables:
     def _version(self, mac: bytes, mac_key_id: str, *columns: Any) -> VersionRow:
         row = VersionRow(*columns)
         place = f"memory_versions:{row.version_id}"
+        self._on_core(SealedCore(row.ledger_sequence, place, row.core, mac, mac_key_id))
+        return row
+
+    def _relationship_version(self, mac: bytes, mac_key_id: str, *columns: Any) -> RelationshipVersionRow:
+        row = RelationshipVersionRow(*columns)
+        place = f"relationship_versions:{row.version_id}"
         self._on_core(SealedCore(row.ledger_sequence, place, row.core, mac, mac_key_id))
         return row
 

@@ -36,13 +36,19 @@ _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", 
 _decode_core = json.JSONDecoder(parse_constant=_refuse).decode
 _pack_lock_fields = struct.Struct(">qqq").pack
 
-EVENT_COLUMNS = ("event_id", "event_type", "operation_id", "actor_id", "object_id", "version_id", "delegation_id")
+EVENT_COLUMNS = (
+    *("event_id", "event_type", "operation_id", "actor_id"),
+    *("object_id", "version_id", "delegation_id", "relationship_id"),
+)
 _EVENT_COLUMN_KEYS = frozenset(EVENT_COLUMNS)
 _EVENT_KEYS = frozenset(
     ("kind", "sequence", "recorded_at_us", "use_number", "body", "leaf_hash", "chain_hash", "columns")
 )
 _BODY_TEXTS = ("tenant_id", "scope_id", "event_id", "event_type", "operation_id")
-_BODY_OPTIONAL_TEXTS = ("object_id", "version_id", "delegation_id", "correlation_id", "purpose")
+_BODY_OPTIONAL_TEXTS = (
+    *("object_id", "version_id", "delegation_id", "relationship_id"),
+    *("correlation_id", "purpose", "evaluation_run_id"),
+)
 _BODY_OTHERS = frozenset(("v", "actor", "payload"))
 _BODY_REQUIRED = frozenset(_BODY_TEXTS) | _BODY_OTHERS
 _BODY_KEYS = _BODY_REQUIRED | frozenset(_BODY_OPTIONAL_TEXTS)
@@ -54,6 +60,17 @@ VERSION_COLUMNS = (
     *("actor_id", "provenance_id", "observed_at_us", "asserted_at_us", "valid_from_us", "valid_until_us"),
     *("committed_at_us", "recorded_at_us"),
 )
+# What the pointer of a relationship repeats of its version, and what else the version's columns do.
+RELATIONSHIP_POINTER_COLUMNS = (
+    *("relationship_type", "source_object_id", "target_object_id", "target_scope_id", "directionality"),
+    *("availability_state", "retention_state"),
+)
+RELATIONSHIP_COLUMNS = (
+    *RELATIONSHIP_POINTER_COLUMNS,
+    *("lifecycle_state", "validation_state", "actor_id", "provenance_id", "observed_at_us", "asserted_at_us"),
+    *("valid_from_us", "valid_until_us", "committed_at_us", "recorded_at_us"),
+)
+_COLUMN_KEYS = {"version": frozenset(VERSION_COLUMNS), "relationship_version": frozenset(RELATIONSHIP_COLUMNS)}
 # Fields of each record but the event, with their types.
 _SHAPES: dict[str, dict[str, type]] = {
     "header": {"format": str, "tenant_id": str, "scope_id": str, "ledger_id": str},
@@ -62,6 +79,14 @@ _SHAPES: dict[str, dict[str, type]] = {
         **{"core": str, "columns": dict},
     },
     "object": {"object_id": str, "object_type": str, "version_id": str, "sequence": int},
+    "relationship_version": {
+        **{"relationship_id": str, "version_id": str, "sequence": int, "ledger_sequence": int},
+        **{"core": str, "columns": dict},
+    },
+    "relationship": {
+        **{"relationship_id": str, "version_id": str, "sequence": int},
+        **dict.fromkeys(RELATIONSHIP_POINTER_COLUMNS, str),
+    },
     "delegation": {"delegation_id": str, "version_id": str, "sequence": int, "uses": int, "revoked": bool},
     "delegation_version": {"delegation_id": str, "version_id": str, "sequence": int, "core": str},
     "rule": {"rule_id": str, "subject": str, "action": str, "object_type": str, "object_id": str, "effect": str},
@@ -93,8 +118,8 @@ def read_record(line: bytes | str) -> dict[str, Any]:
     for key, expected in shape.items():
         if type(record.get(key)) is not expected:
             raise MalformedLineError(key)
-    if kind == "version" and (
-        record["columns"].keys() != set(VERSION_COLUMNS)
+    if kind in _COLUMN_KEYS and (
+        record["columns"].keys() != _COLUMN_KEYS[kind]
         or not all(value is None or type(value) in (str, int) for value in record["columns"].values())
     ):
         raise MalformedLineError("columns")

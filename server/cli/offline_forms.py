@@ -13,7 +13,7 @@ from typing import Any
 
 from server.cli.offline_format import EVENT_COLUMNS, VERSION_COLUMNS
 from server.cli.offline_shapes import Match, Path, Place, Shapes, literal
-from server.cli.offline_tables import GRANT_EVENTS, POLICY_EVENTS, read_effect
+from server.cli.offline_tables import REPLAYED_WHOLE, read_effect
 
 _CHAIN_MAX = 32
 _EVENT_ID: Path = ("event_id",)
@@ -76,7 +76,7 @@ def _body_suffix(body: Any, places: Mapping[Path, Place]) -> str:
 
 
 def _make_body_shape(match: Match, places: Mapping[Path, Place], body: Any) -> BodyShape | None:
-    if body["event_type"] in GRANT_EVENTS or body["event_type"] in POLICY_EVENTS:
+    if body["event_type"] in REPLAYED_WHOLE:
         return None  # rare, and replayed from the body as a whole
     named, use, _ = read_effect(body)
     paths: tuple[Path, ...] = (_EVENT_ID, _OPERATION_ID)

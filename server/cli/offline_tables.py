@@ -21,6 +21,7 @@ from server.cli.offline_format import (
     read_items,
     read_text,
 )
+from server.cli.offline_relationships import RelationshipReplay
 from server.cli.offline_replay import GrantReplay, Lineage, PolicyReplay, Use
 
 VERSION_EVENTS = frozenset(
@@ -29,10 +30,14 @@ VERSION_EVENTS = frozenset(
         *("availability_transitioned", "retention_transitioned", "validation_transitioned"),
     )
 )
+RELATIONSHIP_EVENTS = frozenset(("relationship_created", "relationship_updated"))
 GRANT_EVENTS = frozenset(("delegation_granted", "delegation_revoked"))
 POLICY_EVENTS = frozenset(
     ("policy_rule_added", "policy_rule_removed", "role_bound", "role_unbound", "workspace_created")
 )
+
+# Events that are replayed from the body as a whole.
+REPLAYED_WHOLE = RELATIONSHIP_EVENTS | GRANT_EVENTS | POLICY_EVENTS
 
 # A version that an event names: object, number, version id, digest of the core.
 NamedVersion = tuple[str, int, str, str]
@@ -40,8 +45,8 @@ NamedVersion = tuple[str, int, str, str]
 VersionRow = tuple[str, int, str, str, int, str]
 # An object's pointer: object, number, version id, type.
 PointerRow = tuple[str, int, str, str]
-# What an event does: it names a version, uses a grant, or (a body that is replayed as a whole) changes a grant or the
-# policy. One of them, or none.
+# What an event does: it names a version, uses a grant, or (a body that is replayed as a whole) changes a relationship, a
+# grant or the policy. One of them, or none.
 Effect = tuple[NamedVersion | None, Use | None, dict[str, Any] | None]
 
 
@@ -77,7 +82,7 @@ def read_effect(body: dict[str, Any]) -> Effect:
         if not all(type(link) is str for link in chain) or chain[-1:] != [leaf_id] or len(set(chain)) != len(chain):
             raise MalformedPayloadError("chain")
         return None, (leaf_id, version, chain, "mirror_of" in payload), None
-    if event_type in GRANT_EVENTS or event_type in POLICY_EVENTS:
+    if event_type in REPLAYED_WHOLE:
         return None, None, body
     if event_type in VERSION_EVENTS or ("envelope_digest" in payload and "object_id" in body):
         number, digest = read_count(payload, "object_sequence"), read_text(payload, "envelope_digest")
@@ -111,6 +116,7 @@ class Tables:
         self._object_types: dict[str, str] = {}
         self._policy = PolicyReplay(findings)
         self.objects = Lineage("object", findings)
+        self._relationships = RelationshipReplay(names, findings)
         self.grants = GrantReplay(names["tenant_id"], names["scope_id"], findings)
 
     def event(self, sequence: int, recorded_at_us: int, use_number: int, body: dict[str, Any]) -> None:
@@ -131,10 +137,12 @@ class Tables:
             self.change(sequence, change)
 
     def change(self, sequence: int, body: Mapping[str, Any]) -> None:
-        """Replays a change of a grant or of the policy."""
+        """Replays a change of a relationship, of a grant or of the policy."""
         event_type, payload = body["event_type"], body["payload"]
         try:
-            if event_type == "delegation_granted":
+            if event_type in RELATIONSHIP_EVENTS:
+                self._relationships.changed(sequence, body, payload)
+            elif event_type == "delegation_granted":
                 self.grants.granted(sequence, body, payload)
             elif event_type == "delegation_revoked":
                 self.grants.revoked(sequence, body, payload)
@@ -152,6 +160,10 @@ class Tables:
             self._version(record, core)
         elif kind == "object":
             self.pointer(record["object_id"], record["sequence"], record["version_id"], record["object_type"])
+        elif kind == "relationship_version":
+            self._relationships.version_row(record, sha256(core).hexdigest(), read_core(core))
+        elif kind == "relationship":
+            self._relationships.row(record)
         elif kind == "delegation":
             self.grants.row(record)
         elif kind == "delegation_version":
@@ -177,6 +189,7 @@ class Tables:
     def finish(self, policy_revision: int | None) -> None:
         """The rows are at their end; `policy_revision` is the head's, None without one."""
         self.objects.finish()
+        self._relationships.finish()
         self.grants.lineage.finish()
         self._policy.finish(policy_revision)
 

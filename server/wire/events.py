@@ -54,10 +54,10 @@ def event_message(row: EventRow, previous_hash: bytes) -> ledger_pb2.LedgerEvent
         body.text("event_type"),
         body.text("operation_id"),
         message.actor.actor_id,
-        *(body.optional_text(key) for key in ("object_id", "version_id", "delegation_id")),
+        *(body.optional_text(key) for key in ("object_id", "version_id", "delegation_id", "relationship_id")),
     )
     columns = (row.event_id, row.event_type, row.operation_id, row.actor_id)
-    if written != (*columns, row.object_id, row.version_id, row.delegation_id):
+    if written != (*columns, row.object_id, row.version_id, row.delegation_id, row.relationship_id):
         raise IntegrityViolation(place, "COLUMNS")
     return message
 

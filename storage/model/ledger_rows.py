@@ -38,6 +38,7 @@ class EventRow:
     object_id: str | None
     version_id: str | None
     delegation_id: str | None
+    relationship_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,50 @@ class ObjectRow:
     object_type: str
     version_id: str
     sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipVersionRow:
+    """One immutable version of a relationship; `target_scope_id` names the target's workspace in any case."""
+
+    relationship_id: str
+    version_id: str
+    sequence: int
+    ledger_sequence: int
+    core: bytes
+    relationship_type: str
+    source_object_id: str
+    target_object_id: str
+    target_scope_id: str
+    directionality: str
+    lifecycle_state: str
+    availability_state: str
+    retention_state: str
+    validation_state: str
+    actor_id: str
+    provenance_id: str | None
+    observed_at_us: int | None
+    asserted_at_us: int | None
+    valid_from_us: int | None
+    valid_until_us: int | None
+    committed_at_us: int | None
+    recorded_at_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipRow:
+    """The pointer of a relationship to its current version, with what it repeats of it."""
+
+    relationship_id: str
+    version_id: str
+    sequence: int
+    relationship_type: str
+    source_object_id: str
+    target_object_id: str
+    target_scope_id: str
+    directionality: str
+    availability_state: str
+    retention_state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +276,8 @@ class LedgerSource:
     events: AsyncIterable[EventRow]
     versions: AsyncIterable[VersionRow]
     objects: AsyncIterable[ObjectRow]
+    relationship_versions: AsyncIterable[RelationshipVersionRow]
+    relationships: AsyncIterable[RelationshipRow]
     delegations: AsyncIterable[DelegationRow]
     delegation_versions: AsyncIterable[DelegationVersionRow]
     rules: AsyncIterable[RuleRow]

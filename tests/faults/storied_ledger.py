@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from remit.v1 import ledger_pb2
 from server.cli.ledger import ledger
 from tests.cluster import Cluster, Workspace
+from tests.server.operations.memory.relationships import again, relate
 from tests.server.operations.memory.requests import grant, query_ids, transition, update
 
 Connection = psycopg.Connection[Any]
@@ -22,7 +23,7 @@ Places = list[tuple[int, str]]
 
 @dataclass
 class Story:
-    """A workspace with a history: an object of three versions, another one, and an exercised grant."""
+    """A workspace with a history: an object of three versions, another one, a relationship of two, an exercised grant."""
 
     workspace: Workspace
     made: Any
@@ -30,6 +31,7 @@ class Story:
     third: Any
     other: Any
     delegation_id: str
+    related: Any
 
     @property
     def scope_id(self) -> str:
@@ -55,8 +57,10 @@ def tell(cluster: Cluster) -> Story:
     delegation_id = grant(workspace, "actor:delegate", "query", usage_limit=9)
     query_ids(workspace, cluster.client("actor:delegate"), delegation_id=delegation_id)
     third = transition(workspace, made.object_id, second.version_id, "lifecycle", "archived")
+    related = relate(workspace, made.object_id, other.object_id)
+    again(workspace, related.relationship, relationship_type="part_of")
     workspace.allow("actor:reader", "read")
-    return Story(workspace, made, second, third, other, delegation_id)
+    return Story(workspace, made, second, third, other, delegation_id, related)
 
 
 def verify(workspace: Workspace, known: tuple[int, bytes] | None = None) -> ledger_pb2.VerifyLedgerResponse:

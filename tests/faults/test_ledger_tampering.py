@@ -67,6 +67,7 @@ EVENT_EDITS: dict[str, tuple[str, str]] = {
     "object_id": ("object_id = 'urn:other:object'", "COLUMN_CHANGED"),
     "version_id": ("version_id = null", "COLUMN_CHANGED"),
     "delegation_id": ("delegation_id = 'urn:other:grant'", "COLUMN_CHANGED"),
+    "relationship_id": ("relationship_id = 'urn:other:relationship'", "COLUMN_CHANGED"),
     "recorded_at": ("recorded_at = recorded_at + interval '1 microsecond'", "BODY_CHANGED"),
     "use_number": ("use_number = 3", "BODY_CHANGED"),
     "leaf_hash": ("leaf_hash = sha256(leaf_hash)", "LEAF_HASH_CHANGED"),
@@ -146,6 +147,29 @@ TABLE_EDITS: dict[str, tuple[str, str]] = {
         "update remit.memory_versions set sequence = 9 where scope_id = %(scope)s and sequence = 2",
         "VERSION_WITHOUT_EVENT",
     ),
+    "relationship core": (
+        "update remit.relationship_versions set core = core || ' '::bytea where scope_id = %(scope)s and sequence = 2",
+        "VERSION_CHANGED",
+    ),
+    "relationship column": (
+        "update remit.relationship_versions set target_object_id = 'urn:other:object' where scope_id = %(scope)s",
+        "VERSION_COLUMN_CHANGED",
+    ),
+    "relationship version gone": (
+        "delete from remit.relationship_versions where scope_id = %(scope)s and sequence = 1",
+        "VERSION_MISSING",
+    ),
+    "relationship's end": (
+        "update remit.relationships set source_object_id = target_object_id where scope_id = %(scope)s",
+        "POINTER_CHANGED",
+    ),
+    "relationship gone": ("delete from remit.relationships where scope_id = %(scope)s", "ROW_MISSING"),
+    "relationship rolled back": (
+        "update remit.relationships r set sequence = 1, version_id = v.version_id, relationship_type ="
+        " v.relationship_type from remit.relationship_versions v where v.scope_id = r.scope_id and v.sequence = 1"
+        " and r.scope_id = %(scope)s",
+        "ROLLED_BACK",
+    ),
     "object gone": ("delete from remit.memory_objects where scope_id = %(scope)s", "ROW_MISSING"),
     "object's type": (
         "update remit.memory_objects set object_type = 'task' where scope_id = %(scope)s",
@@ -218,6 +242,16 @@ def test_a_forged_version_with_a_rewritten_ledger_fails_its_mac(
     assert report.findings[0].place == f"memory_versions:{story.second.version_id}"
 
 
+def test_a_forged_relationship_fails_its_mac(story: Story, connection: Connection) -> None:
+    connection.execute(
+        "update remit.relationship_versions set mac = sha256(mac) where scope_id = %s and sequence = 1",
+        (story.scope_id,),
+    )
+    [finding] = verify(story.workspace).findings
+    assert (finding.sequence, finding.kind) == (story.at(story.related.event_ids[0]), "MAC")
+    assert finding.place == f"relationship_versions:{story.related.relationship.version_id}"
+
+
 def test_a_forged_grant_fails_its_mac(story: Story, connection: Connection) -> None:
     connection.execute(
         "update remit.delegation_versions set mac = sha256(mac) where delegation_id = %s", (story.delegation_id,)
@@ -257,7 +291,7 @@ def test_a_whole_store_rolled_back_is_found_against_a_known_place(
         name
         for (name,) in connection.execute(
             "select table_name from information_schema.columns where table_schema = 'remit'"
-            " and column_name = 'scope_id' and table_name not in ('workspaces', 'retrieval_gate')"
+            " and column_name = 'scope_id' and table_name not in ('workspaces', 'retrieval_gate', 'relationship_gate')"
         )
     ]
     for table in tables:

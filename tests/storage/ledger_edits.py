@@ -152,7 +152,8 @@ def _unfold_body(ledger: Ledger) -> None:
     ledger.rechain(14)
 
 
-_EVENT_COLUMNS = ("event_id", "event_type", "operation_id", "actor_id", "object_id", "version_id", "delegation_id")
+_EVENT_COLUMNS = ("event_id", "event_type", "operation_id", "actor_id", "object_id", "version_id", "delegation_id",
+                  "relationship_id")  # fmt: skip
 _VERSION_COLUMNS: dict[str, Any] = {
     "object_type": "episode",
     "schema_id": "schema:2",

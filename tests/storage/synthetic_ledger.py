@@ -24,6 +24,8 @@ from storage.model.ledger_rows import (
     LedgerIdentity,
     LedgerSource,
     ObjectRow,
+    RelationshipRow,
+    RelationshipVersionRow,
     RuleRow,
     VersionRow,
 )
@@ -60,6 +62,8 @@ class Ledger:
     events: list[EventRow] = field(default_factory=list)
     versions: list[VersionRow] = field(default_factory=list)
     objects: list[ObjectRow] = field(default_factory=list)
+    relationship_versions: list[RelationshipVersionRow] = field(default_factory=list)
+    relationships: list[RelationshipRow] = field(default_factory=list)
     delegations: list[DelegationRow] = field(default_factory=list)
     delegation_versions: list[DelegationVersionRow] = field(default_factory=list)
     rules: list[RuleRow] = field(default_factory=list)
@@ -73,8 +77,9 @@ class Ledger:
 
     def tables(self) -> dict[str, Any]:
         """The tables by their names in an export and in a source."""
-        names = ("events", "versions", "objects", "delegations", "delegation_versions", "rules", "cross_scope_rules")
-        return {name: getattr(self, name) for name in (*names, "bindings")}
+        names = ("events", "versions", "objects", "relationship_versions", "relationships", "delegations")
+        others = ("delegation_versions", "rules", "cross_scope_rules", "bindings")
+        return {name: getattr(self, name) for name in (*names, *others)}
 
     def source(self) -> LedgerSource:
         """The rows as they are read from a database."""
@@ -137,7 +142,7 @@ class LedgerBuilder:
         self.now_us += self._interval_us
         identity, sequence = self.ledger.identity, len(self.ledger.events) + 1
         event_id, operation_id = self.new_id(), f"op:{sequence}"
-        columns = {key: ids.get(key) for key in ("object_id", "version_id", "delegation_id")}
+        columns = {key: ids.get(key) for key in ("object_id", "version_id", "delegation_id", "relationship_id")}
         body = {
             "v": 1,
             "tenant_id": identity.tenant_id,

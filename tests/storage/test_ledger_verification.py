@@ -22,6 +22,7 @@ from storage.ledger_check import check_ledger
 from storage.ledger_export import event_line, export_lines
 from storage.model.ledger_rows import FindingKind, KnownPlace, LedgerVerification
 from tests.storage.ledger_edits import CHAIN_EDITS, TABLE_EDITS, Edit
+from tests.storage.related_ledger import RELATIONSHIP_EDITS, related_ledger
 from tests.storage.synthetic_ledger import Ledger, LedgerBuilder, canonical, whole_ledger
 
 FILE_KINDS = {"MALFORMED", "UNKNOWN_FORMAT", "TRUNCATED_EXPORT"}
@@ -88,6 +89,18 @@ def test_an_edit_is_found_at_its_place(edit: Edit) -> None:
     sequence, kind, _ = both(ledger)[0]
     assert (sequence, kind) == (edit.sequence, edit.kind)
     assert offline_file(ledger, jobs=2) == offline(ledger)
+
+
+def test_a_sound_ledger_with_relationships_verifies() -> None:
+    assert both(related_ledger()) == []
+
+
+@pytest.mark.parametrize("edit", RELATIONSHIP_EDITS, ids=lambda edit: edit.name)
+def test_an_edit_of_a_relationship_is_found_at_its_place(edit: Edit) -> None:
+    ledger = related_ledger()
+    edit.apply(ledger)
+    sequence, kind, _ = both(ledger)[0]
+    assert (sequence, kind) == (edit.sequence, edit.kind)
 
 
 @pytest.mark.parametrize("edit", CHAIN_EDITS, ids=lambda edit: edit.name)
