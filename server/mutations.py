@@ -7,7 +7,7 @@ from typing import Any
 
 from authz.permissions import PROVENANCE_READ, REVIEW
 from authz.request import Touched
-from remit.v1 import common_pb2
+from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
 from server.retrieval import TOMBSTONE_CONTENT, Loaded, held_at, load, open_rows
 from server.versions import Plaintexts
@@ -44,6 +44,13 @@ def _result_of(call: Call, core: VersionCore, plaintexts: Plaintexts) -> common_
     )
     write_envelope(result.envelope, core, readable(call, core, _echoed(call, core, plaintexts)))
     return result
+
+
+def content_state(given: bool, plaintexts: Plaintexts) -> memory_pb2.ContentState:
+    """Returns how much of a version's parts is given: all, what redactions leave, or nothing (P-9.3-01 to P-9.3-03)."""
+    if not given:
+        return memory_pb2.CONTENT_STATE_WITHHELD
+    return memory_pb2.CONTENT_STATE_PARTIAL if plaintexts.is_partial else memory_pb2.CONTENT_STATE_PRESENT
 
 
 def _is_shown(call: Call, loaded: Loaded) -> bool:

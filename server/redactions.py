@@ -52,12 +52,13 @@ class Ruling:
 
 
 async def rulings_over(
-    call: Call, versions: Iterable[tuple[VersionCore, StoredVersion]]
+    call: Call, versions: Iterable[tuple[VersionCore, StoredVersion]], *, hidden_too: bool = False
 ) -> dict[str, Redaction]:
     """Returns the redactions in force on those of the objects that have any, by object id.
 
     The newest version of an object rules itself; for an older one the newest is looked up, and was written no earlier
-    than what was read. Raises StaleFacts when it hides the object as a whole meanwhile, and IntegrityViolation.
+    than what was read. Raises StaleFacts when it hides the object as a whole meanwhile (`hidden_too` takes that for who
+    is to show it again), and IntegrityViolation.
     """
     asked = {
         core.object_id: stored
@@ -74,7 +75,7 @@ async def rulings_over(
             raise IntegrityViolation(f"memory_objects:{object_id}", "VERSION_MISSING")
         if ruling.core.sequence < max(stored.sequence, stored.newest_sequence):
             raise IntegrityViolation(f"memory_objects:{object_id}", "VERSION_MISSING")
-        if ruling.core.availability_state in _REMOVED:
+        if ruling.core.availability_state in _REMOVED and not hidden_too:
             if ruling.core.sequence == stored.newest_sequence:
                 # The columns by which the gate judged the object say something else than what was written.
                 raise IntegrityViolation(f"memory_versions:{ruling.core.version_id}", "COLUMNS")

@@ -8,10 +8,12 @@ from typing import Any
 
 from server.authenticity import authenticated_core
 from server.call import Call, Change
-from server.domain_errors import LegalHold, ObjectDeleted, VersionConflict
+from server.disposal import demand_disposable
+from server.lookups import LOOKUP_FIELDS, lookups_changed
 from server.mutations import committed
 from server.provenances import provenance_or_default
 from server.retrieval import Loaded
+from server.state_rules import demand_admitted_move
 from server.versions import Plaintexts, new_version, part_id, seal_parts
 from storage.commands import ColdChange, EventRow, ObjectMove, Status
 from storage.derivatives import dropped
@@ -19,7 +21,7 @@ from storage.model.events import AvailabilityTransitioned, PropagationJobOpened
 from storage.model.events import ObjectDeleted as ObjectDeletedEvent
 from storage.model.identifiers import new_id
 from storage.model.memory import PartKind, VersionCore
-from storage.model.states import AvailabilityState
+from storage.model.states import AvailabilityState, Dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +35,17 @@ class Removed:
     replayed: Mapping[str, Any] | None = None
 
 
-def _demand_removable(call: Call, request: Any, loaded: Loaded) -> None:
-    standing = loaded.standing
-    if standing.verdict == "deleted":
-        raise ObjectDeleted(request.object_id)
-    if standing.version_id != request.expected_version_id:
-        current = standing.version_id if call.may_read(request.object_id, standing.object_type) else None
-        raise VersionConflict(request.expected_version_id, current, request.object_id)
-    if standing.retention_state == "legal_hold":
-        raise LegalHold(request.object_id)
-
-
 async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transition: bool = False) -> Removed:
     """Commits the tombstone of an object; `as_transition` records the availability move as well (Q15).
 
-    `request` is a Delete or Transition request. Raises ObjectDeleted, LegalHold, VersionConflict.
+    `request` is a Delete or Transition request. Raises ObjectDeleted, VersionConflict, LegalHold, RetentionRestriction,
+    InvalidStateTransition.
     """
-    _demand_removable(call, request, loaded)
+    await demand_disposable(call, loaded, request.expected_version_id)
     move = ObjectMove(request.object_id, request.expected_version_id, loaded.standing.object_type)
     before = authenticated_core(call, loaded.version)
+    from_state = before.availability_state.value
+    demand_admitted_move(call, before.object_type, Dimension.AVAILABILITY, from_state, AvailabilityState.DELETED)
     now_us = await call.version_time_us()
     provenance = await provenance_or_default(call, request, before.object_type, before.object_id, "deleted", now_us)
     parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
@@ -70,7 +64,6 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
     )
     version = new_version(call, core, None)
     job_id = new_id()
-    from_state = before.availability_state.value
     named = {"object_id": core.object_id, "version_id": core.version_id}
     deleted = ObjectDeletedEvent(
         object_sequence=core.sequence,
@@ -100,7 +93,11 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
             moves=[replace(move, version_id=core.version_id, sequence=core.sequence, deleted=True)],
             versions=[version.row],
             contents=parts.rows,
-            colds=[ColdChange("erasure_open", erasure), dropped(core.object_id)],
+            colds=[
+                ColdChange("erasure_open", erasure),
+                dropped(core.object_id),
+                *lookups_changed(core.object_id, (), LOOKUP_FIELDS),
+            ],
             bump=["removal"],
         )
     )

@@ -100,8 +100,9 @@ async def open_versions(
     key is destroyed or whose row is gone while it may be given is one too. Raises StaleFacts.
     """
     cores = [(authenticated_core(call, stored), stored, given) for stored, given in versions]
-    redactions = await rulings_over(call, ((core, stored) for core, stored, given in cores if given))
-    parts = await _parts_of(call, [(core, stored) for core, stored, given in cores if given], redactions)
+    shown = [(core, stored) for core, stored, given in cores if given]
+    redactions = await rulings_over(call, shown, hidden_too=unmasked)
+    parts = await _parts_of(call, shown, redactions)
     data_keys = await data_keys_of(call, (part for _, part in parts.values()))
     found = []
     for core, _, given in cores:

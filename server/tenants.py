@@ -13,6 +13,7 @@ from storage.model.administration_events import TenantCreated, WorkspaceCreated
 from storage.model.event_record import EventRecord
 from storage.model.identifiers import new_id, root_scope_id
 from storage.model.policy import Binding, Effect, Rule
+from storage.model.workspace import DEFAULT_POLICY, WorkspacePolicy
 
 OPERATOR = ActorRef("actor:remit:operator", "operator")
 
@@ -29,20 +30,16 @@ def opening(
     rules: Sequence[Rule],
     *,
     parent_scope_id: str | None = None,
-    require_purpose: bool = False,
-    extension_types: tuple[str, ...] | None = None,
+    policy: WorkspacePolicy = DEFAULT_POLICY,
     new_tenant: bool = False,
 ) -> WorkspaceOpening:
     """Returns a workspace to open, with its bootstrap rules and its owners bound."""
-    policy: dict[str, object] = {"require_purpose": require_purpose}
-    if extension_types is not None:
-        policy["extension_types"] = list(extension_types)
     return WorkspaceOpening(
         scope_id=scope_id,
         ledger_id=uuid4(),
         scope_kind=scope_kind,
         parent_scope_id=parent_scope_id,
-        policy=policy,
+        policy=policy.for_event(),
         rules=[
             {
                 "rule_id": rule.rule_id,

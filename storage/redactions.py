@@ -102,15 +102,19 @@ class RedactionJob(NamedTuple):
     scope_id: str
     job_id: str
     object_id: str
+    kind: str
     erased_content_ids: tuple[UUID, ...]
 
 
 _OPEN_JOBS: Final = """
-select j.scope_id, j.job_id, j.object_id, j.erased_content_ids from remit.redaction_jobs j
+select j.scope_id, j.job_id, j.object_id, j.kind, j.erased_content_ids from remit.redaction_jobs j
  where j.tenant_id = %s and j.state = 'open' order by j.opened_at limit %s"""
 
 
 async def open_redaction_jobs(database: Database, tenant_id: str, limit: int) -> list[RedactionJob]:
     """Returns jobs of redactions that are still open, oldest first, at most `limit`."""
     rows = await database.tenant_rows(tenant_id, _OPEN_JOBS, (tenant_id, limit))
-    return [RedactionJob(scope_id, job_id, object_id, tuple(erased)) for scope_id, job_id, object_id, erased in rows]
+    return [
+        RedactionJob(scope_id, job_id, object_id, kind, tuple(erased))
+        for scope_id, job_id, object_id, kind, erased in rows
+    ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from storage.database import Database
 from storage.model.policy import Binding, CrossScopeKind, CrossScopeRule, Effect, PolicySnapshot, Rule
-from storage.model.workspace import Workspace
+from storage.model.workspace import Workspace, parse_policy
 from storage.objects import HEAD_COLUMNS, MICROSECONDS, Heads, heads_of
 
 _WORKSPACE_COLUMNS: Final = "w.scope_id, w.scope_kind, w.parent_scope_id, w.policy, " + MICROSECONDS.format(
@@ -41,13 +41,11 @@ class WorkspaceSnapshot:
 
 def _workspace(columns: Sequence[Any]) -> Workspace:
     scope_id, scope_kind, parent_scope_id, policy, created_at_us = columns
-    types = policy.get("extension_types")
     return Workspace(
         scope_id=scope_id,
         scope_kind=scope_kind,
         parent_scope_id=parent_scope_id,
-        require_purpose=bool(policy.get("require_purpose", False)),
-        extension_types=None if types is None else tuple(types),
+        policy=parse_policy(policy),
         created_at_us=created_at_us,
     )
 

@@ -14,6 +14,7 @@ create table remit.redaction_jobs (
     scope_id           text not null,
     job_id             text not null,
     object_id          text not null,
+    kind               text not null check (kind in ('suppression', 'erasure')),
     erased_content_ids uuid[] not null,
     state              text not null check (state in ('open', 'closed')),
     opened_at          timestamptz not null,

@@ -34,8 +34,9 @@ begin
             select coalesce(array_agg(e.value::uuid), '{}') into v_erased
               from jsonb_array_elements_text(p_change -> 'erased_content_ids') e;
         end if;
-        insert into remit.redaction_jobs (tenant_id, scope_id, job_id, object_id, erased_content_ids, state, opened_at)
-        values (p_tenant, p_scope, p_change ->> 'job_id', p_change ->> 'object_id', v_erased, 'open', p_now);
+        insert into remit.redaction_jobs (tenant_id, scope_id, job_id, object_id, kind, erased_content_ids, state,
+                                           opened_at)
+        values (p_tenant, p_scope, p_change ->> 'job_id', p_change ->> 'object_id', p_change ->> 'kind', v_erased, 'open', p_now);
         -- A digest that a client gave would let one confirm a guess of what was erased.
         update remit.memory_versions v set integrity_lookup = null
          where v.tenant_id = p_tenant and v.scope_id = p_scope and v.object_id = p_change ->> 'object_id'

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
 
 from server.metrics import ERASURES
 from storage.commands import ColdChange, Command, Status, event_row
@@ -23,6 +24,7 @@ from storage.model.events import PropagationJobClosed
 from storage.model.identifiers import new_id
 from storage.model.relationship import owned_by
 from storage.objects import ErasureJob, keys_of_removed_parts, open_erasures
+from storage.redactions import RedactionJob, load_parts, open_redaction_jobs
 
 _log = logging.getLogger(__name__)
 
@@ -81,22 +83,30 @@ class ErasureWorker:
         closed = 0
         while jobs := await open_erasures(self._database, tenant_id, _BATCH):
             for job in jobs:
-                await self._close(tenant_id, job)
+                kept = job.kept_content_ids
+                found = await keys_of_removed_parts(self._database, tenant_id, job.scope_id, job.object_id, kept)
+                await self._close(tenant_id, job, "erasure", found, "erasure_close")
             closed += len(jobs)
+        while redactions := await open_redaction_jobs(self._database, tenant_id, _BATCH):
+            for redaction in redactions:
+                places = [(redaction.object_id, content_id) for content_id in redaction.erased_content_ids]
+                parts = await load_parts(self._database, tenant_id, redaction.scope_id, places)
+                found = [(part.key_page, part.key_slot) for part in parts.values()]
+                await self._close(tenant_id, redaction, redaction.kind, found, "redaction.close")
+            closed += len(redactions)
         return closed
 
-    async def _close(self, tenant_id: str, job: ErasureJob) -> None:
-        found = await keys_of_removed_parts(
-            self._database, tenant_id, job.scope_id, job.object_id, job.kept_content_ids
-        )
+    async def _close(
+        self, tenant_id: str, job: ErasureJob | RedactionJob, kind: str, keys: Sequence[tuple[UUID, int]], change: str
+    ) -> None:
         # The order is the promise: keys first, durably; only then may the job say so.
-        destroyed = await self._key_ring.destroy(tenant_id, [KeyId(page, slot) for page, slot in found])
+        destroyed = await self._key_ring.destroy(tenant_id, [KeyId(page, slot) for page, slot in keys])
         record = EventRecord(
             scope_id=job.scope_id,
             event_id=new_id(),
             operation_id=job.job_id,
             actor=ERASURE_ACTOR,
-            event=PropagationJobClosed(job_id=job.job_id, keys_destroyed=destroyed),
+            event=PropagationJobClosed(job_id=job.job_id, kind=kind, keys_destroyed=destroyed),
             **owned_by(job.object_id),
         )
         outcome = await self._coalescer.submit(
@@ -105,7 +115,7 @@ class ErasureWorker:
                 scope_id=job.scope_id,
                 actor_id=ERASURE_ACTOR.actor_id,
                 events=[event_row(tenant_id, record)],
-                colds=[ColdChange("erasure_close", {"job_id": job.job_id})],
+                colds=[ColdChange(change, {"job_id": job.job_id})],
             )
         )
         if outcome.status is Status.ACCEPTED:

@@ -6,6 +6,7 @@ from typing import ClassVar
 from storage.model.canonical import JsonValue
 from storage.model.event_record import Event
 from storage.model.policy import Binding, CrossScopeRule, Rule
+from storage.model.workspace import DEFAULT_POLICY, WorkspacePolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,7 @@ class WorkspaceCreated(Event):
 
     scope_kind: str
     parent_scope_id: str | None = None
-    require_purpose: bool = False
-    extension_types: tuple[str, ...] | None = None
+    policy: WorkspacePolicy = DEFAULT_POLICY
     rules: tuple[Rule, ...] = ()
     bindings: tuple[Binding, ...] = ()
     policy_revision: int
@@ -38,12 +38,9 @@ class WorkspaceCreated(Event):
 
     def payload(self) -> dict[str, JsonValue]:
         """Returns the payload."""
-        policy: dict[str, JsonValue] = {"require_purpose": self.require_purpose}
-        if self.extension_types is not None:
-            policy["extension_types"] = self.extension_types
         value: dict[str, JsonValue] = {
             "scope_kind": self.scope_kind,
-            "policy": policy,
+            "policy": self.policy.for_event(),
             "rules": [rule.for_event() for rule in self.rules],
             "bindings": [binding.for_event() for binding in self.bindings],
             "policy_revision": self.policy_revision,

@@ -115,7 +115,11 @@ class AccessDenied(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRedacted(VersionEvent):
-    """An object was redacted as a whole; `mode` is `suppress` or `erase`."""
+    """An object was redacted, as a whole or in places; `mode` is `suppress` or `erase`.
+
+    Pointers may hold content, so that the event has only keyed commitments to them, hex. `projections_digest` is the hex
+    SHA-256 over all parts that stand for erased ones, `job_id` the job that tells what follows.
+    """
 
     TYPE: ClassVar[str] = "object_redacted"
 
@@ -123,6 +127,10 @@ class ObjectRedacted(VersionEvent):
     from_state: str
     to_state: str
     policy_basis: str
+    pointer_count: int = 0
+    pointer_commitments: tuple[str, ...] = ()
+    projections_digest: str | None = None
+    job_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from authz.permissions import ROLE_OWNER
 from remit.v1 import admin_pb2
 from server.call import Call, Change
 from server.domain_errors import InvalidRequest
 from server.refusals import StaleFacts
 from server.tenants import opening, owner_rules
-from server.wire.grammars import is_extension_object_type
-from server.wire.policies import workspace_message
+from server.wire.policies import policy_from, workspace_message
 from storage.commands import Status
 from storage.model.administration_events import WorkspaceCreated
 from storage.model.identifiers import TENANT_SCOPE_PREFIX, root_scope_id
 from storage.model.policy import Binding
 from storage.workspaces import load_heads
-
-
-@dataclass(frozen=True, slots=True)
-class _Policy:
-    require_purpose: bool
-    extension_types: tuple[str, ...] | None
 
 
 async def handle(call: Call, request: admin_pb2.CreateWorkspaceRequest) -> admin_pb2.CreateWorkspaceResponse:
@@ -42,13 +33,12 @@ async def handle(call: Call, request: admin_pb2.CreateWorkspaceRequest) -> admin
     if scope_id.startswith(TENANT_SCOPE_PREFIX):
         raise InvalidRequest("new_scope_id", "is reserved for the root scopes of tenants")
     await _check_parent(call, request)
-    policy = _policy(request)
+    policy = policy_from(request.policy, "policy")
     rules = owner_rules()
     created = WorkspaceCreated(
         scope_kind=request.scope_kind,
         parent_scope_id=request.parent_scope_id or None,
-        require_purpose=policy.require_purpose,
-        extension_types=policy.extension_types,
+        policy=policy,
         rules=rules,
         bindings=(Binding(call.actor_id, ROLE_OWNER),),
         policy_revision=1,
@@ -56,8 +46,7 @@ async def handle(call: Call, request: admin_pb2.CreateWorkspaceRequest) -> admin
     told_to_root = WorkspaceCreated(
         scope_kind=request.scope_kind,
         parent_scope_id=request.parent_scope_id or None,
-        require_purpose=policy.require_purpose,
-        extension_types=policy.extension_types,
+        policy=policy,
         policy_revision=call.view.enforcer.policy_revision,
         created_scope_id=scope_id,
     )
@@ -73,8 +62,7 @@ async def handle(call: Call, request: admin_pb2.CreateWorkspaceRequest) -> admin
                 [call.actor_id],
                 rules,
                 parent_scope_id=request.parent_scope_id or None,
-                require_purpose=policy.require_purpose,
-                extension_types=policy.extension_types,
+                policy=policy,
             ),
         )
     )
@@ -90,16 +78,6 @@ async def _check_parent(call: Call, request: admin_pb2.CreateWorkspaceRequest) -
     parent = request.parent_scope_id
     if parent and await call.services.views.get(call.tenant_id, parent) is None:
         raise InvalidRequest("parent_scope_id", "is no workspace of the tenant")
-
-
-def _policy(request: admin_pb2.CreateWorkspaceRequest) -> _Policy:
-    given = request.policy
-    if not given.HasField("extension_types"):
-        return _Policy(given.require_purpose, None)
-    for index, name in enumerate(given.extension_types.values):
-        if not is_extension_object_type(name):
-            raise InvalidRequest(f"policy.extension_types.values[{index}]", "is not an extension type")
-    return _Policy(given.require_purpose, tuple(given.extension_types.values))
 
 
 async def _answer(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from authz.permissions import DELETE, REDACT, REVIEW
+from authz.permissions import DELETE, REDACT, RESTORE, REVIEW
 from authz.request import Touched
 from remit.v1 import memory_pb2
 from server import denials
 from server.call import Call, Change
+from server.disposal import demand_disposable
 from server.domain_errors import (
     InvalidRequest,
     InvalidStateTransition,
@@ -19,11 +20,14 @@ from server.domain_errors import (
     RetentionRestriction,
     VersionConflict,
 )
+from server.lookups import LOOKUP_FIELDS, lookups_changed, lookups_of
 from server.mutations import answer, committed, replay_of
-from server.provenances import provenance_from
+from server.provenances import lacks_run, provenance_or_default
+from server.redactions import masked, redaction_of, without_erased
 from server.refusals import Refused
 from server.removal import delete_object
 from server.retrieval import Loaded, held_at, load, open_rows
+from server.state_rules import demand_admitted_move
 from server.versions import NewVersion, Plaintexts, new_version, seal_parts
 from storage.commands import EventRow, ObjectMove, Status
 from storage.derivatives import dropped
@@ -38,6 +42,7 @@ from storage.model.events import (
 )
 from storage.model.identifiers import new_id
 from storage.model.memory import PartKind
+from storage.model.provenance import Provenance
 from storage.model.states import AvailabilityState, Dimension, MissingRight, condition_of, is_legal, parse_state
 
 _DIMENSIONS: Final = {
@@ -68,6 +73,7 @@ async def handle(call: Call, request: memory_pb2.TransitionRequest) -> memory_pb
         raise VersionConflict(request.expected_version_id, current, request.object_id)
     if parse_state(dimension, target) is None or not is_legal(dimension, from_state, target):
         raise InvalidStateTransition(dimension.value, from_state, target)
+    demand_admitted_move(call, loaded.standing.object_type, dimension, from_state, target)
     if loaded.standing.verdict == "retention_restricted" and dimension in (Dimension.LIFECYCLE, Dimension.VALIDATION):
         raise RetentionRestriction(request.object_id)
     for action in _also_needed(request):
@@ -95,9 +101,10 @@ async def _demand_condition(
 ) -> None:
     if dimension is Dimension.AVAILABILITY and request.target_state == "partially_redacted":
         raise InvalidRequest("target_state", "needs a redaction, which names what is removed")
-    is_suppression = dimension is Dimension.AVAILABILITY and request.target_state == "redacted"
-    if is_suppression and loaded.standing.retention_state == "legal_hold":
-        raise LegalHold(request.object_id)
+    if dimension is Dimension.AVAILABILITY and request.target_state == "redacted":
+        await demand_disposable(call, loaded, request.expected_version_id)
+    if dimension is Dimension.AVAILABILITY and request.target_state == "available":
+        await _demand_restorable(call, request, loaded)
     condition = condition_of(dimension, from_state, request.target_state)
     if condition is None:
         return
@@ -118,6 +125,15 @@ async def _demand_condition(
             await call.demand_right(condition.action, object_type, object_id, refusal)
 
 
+async def _demand_restorable(call: Call, request: memory_pb2.TransitionRequest, loaded: Loaded) -> None:
+    """Raises PolicyDenied without the right to restore, whatever was redacted, and for what is gone for good (Q16)."""
+    refusal = PolicyDenied("restoring what was redacted needs a right of its own", field="target_state")
+    await call.demand_right(RESTORE, loaded.standing.object_type, request.object_id, refusal)
+    redaction = await redaction_of(call, request.object_id)
+    if redaction is not None and redaction.is_erasure:
+        raise PolicyDenied("what was erased can't be restored", field="target_state")
+
+
 async def _move(
     call: Call,
     request: memory_pb2.TransitionRequest,
@@ -127,16 +143,24 @@ async def _move(
 ) -> memory_pb2.TransitionResponse:
     target: Any = parse_state(dimension, request.target_state)
     is_shown = _is_shown_after(call, loaded, dimension, request.target_state)
-    [(before, old)] = await open_rows(call, [(loaded.version, is_shown)], loaded.heads)
+    is_restored = (dimension, request.target_state) == (Dimension.AVAILABILITY, "available")
+    [(before, old)] = await open_rows(call, [(loaded.version, is_shown)], loaded.heads, unmasked=is_restored)
     now_us = await call.version_time_us()
-    provenance, refs, contents = old.provenance, dict(before.parts), []
+    provenance: Provenance | None = old.provenance
+    refs, contents = dict(before.parts), []
     # Integrity metadata covers the version it came with; the moved version is another one.
     refs.pop(PartKind.INTEGRITY, None)
+    if is_restored:
+        refs.pop(PartKind.REDACTION, None)
     provenance_id = before.provenance_id
-    if request.HasField("provenance"):
-        provenance = await provenance_from(call, request.provenance, before.object_type, before.object_id, now_us)
-        provenance_id = provenance.provenance_id
-        parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
+    if request.HasField("provenance") or lacks_run(call, old.provenance):
+        place = (before.object_type, before.object_id)
+        given = await provenance_or_default(call, request, *place, "transitioned", now_us)
+        redaction = await redaction_of(call, before.object_id) if PartKind.REDACTION in refs else None
+        written = without_erased(Plaintexts(provenance=given), redaction)
+        provenance_id = given.provenance_id
+        provenance = masked(written, redaction).provenance
+        parts = await seal_parts(call, before.object_id, written)
         refs |= parts.refs
         contents = parts.rows
     core = replace(
@@ -156,6 +180,11 @@ async def _move(
     if contents:
         rewritten = ProvenanceUpdated(provenance_id=provenance_id)
         events.append(call.event(rewritten, object_id=core.object_id, version_id=core.version_id))
+    shown = Plaintexts(old.content, provenance) if is_shown else Plaintexts()
+    is_hidden = core.availability_state is AvailabilityState.REDACTED
+    findable = []
+    if not is_hidden and (is_restored or contents):
+        findable = lookups_of(call, core.object_type, Plaintexts(old.content, provenance), refs)
     outcome = await call.commit(
         Change(
             events=events,
@@ -167,14 +196,16 @@ async def _move(
             ],
             versions=[version.row],
             contents=contents,
-            colds=[dropped(core.object_id)] if core.availability_state is AvailabilityState.REDACTED else [],
+            colds=[
+                *lookups_changed(core.object_id, findable, LOOKUP_FIELDS if is_hidden else ()),
+                *([dropped(core.object_id)] if is_hidden else []),
+            ],
             bump=["removal"],
         )
     )
     if outcome.status is Status.REPLAYED:
         return memory_pb2.TransitionResponse(result=await replay_of(call, outcome.detail))
-    plaintexts = Plaintexts(old.content, provenance, None) if is_shown else Plaintexts()
-    return memory_pb2.TransitionResponse(result=answer(call, core, plaintexts, events))
+    return memory_pb2.TransitionResponse(result=answer(call, core, shown, events))
 
 
 def _is_shown_after(call: Call, loaded: Loaded, dimension: Dimension, target: str) -> bool:

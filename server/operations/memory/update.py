@@ -8,13 +8,16 @@ from typing import Any, Final
 from remit.v1 import memory_pb2
 from server.call import Call, Change
 from server.domain_errors import InvalidObject, InvalidRequest, VersionConflict
+from server.lookups import lookups_changed, lookups_of
 from server.mutations import answer, committed, replay_of
 from server.provenances import provenance_from
+from server.redactions import masked, redaction_of, without_erased
 from server.retrieval import demand_open, load, open_rows
-from server.versions import Plaintexts, new_version, seal_parts
+from server.versions import Plaintexts, new_version, part_id, seal_parts
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us
 from storage.commands import ObjectMove, Status
+from storage.derivatives import outdated
 from storage.model.events import ObjectUpdated, ProvenanceUpdated
 from storage.model.identifiers import new_id
 from storage.model.memory import PartKind, VersionCore
@@ -41,17 +44,18 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
         raise VersionConflict(request.expected_version_id, current, request.object_id)
     [(before, old)] = await open_rows(call, [(loaded.version, True)], loaded.heads)
     schema_id = (request.schema_id or None) if "schema_id" in changed else before.schema_id
-    check_object_type(before.object_type, schema_id or "", call.view.workspace.extension_types)
+    check_object_type(before.object_type, schema_id or "", call.view.workspace.policy.extension_types)
     content = request.canonical_content if "canonical_content" in changed else None
     if content is not None:
         check_content(before.object_type, content)
     now_us = await call.version_time_us()
     provenance = await provenance_from(call, request.provenance, before.object_type, before.object_id, now_us)
-    integrity = integrity_from(request)
-    parts = await seal_parts(call, before.object_id, Plaintexts(content, provenance, integrity))
-    refs = dict(parts.refs)
-    if content is None and PartKind.CONTENT in before.parts:
-        refs[PartKind.CONTENT] = before.parts[PartKind.CONTENT]
+    redaction = await redaction_of(call, before.object_id) if PartKind.REDACTION in before.parts else None
+    written = without_erased(Plaintexts(content, provenance, integrity_from(request)), redaction)
+    parts = await seal_parts(call, before.object_id, written)
+    # Redactions in force stay so; content that is not written anew is carried on.
+    carried = {PartKind.REDACTION} if content is not None else {PartKind.REDACTION, PartKind.CONTENT}
+    refs = {kind: ref for kind, ref in before.parts.items() if kind in carried} | parts.refs
     core = replace(
         before,
         version_id=new_id(),
@@ -65,7 +69,8 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
         parts=refs,
         **_metadata(request, changed, before),
     )
-    version = new_version(call, core, integrity)
+    shown = masked(written, redaction)
+    version = new_version(call, core, written.integrity)
     named = {"object_id": core.object_id, "version_id": core.version_id}
     updated = ObjectUpdated(
         object_sequence=core.sequence, envelope_digest=version.digest, changed_fields=tuple(sorted(changed))
@@ -79,12 +84,17 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
             moves=[replace(move, version_id=core.version_id, sequence=core.sequence)],
             versions=[version.row],
             contents=parts.rows,
+            colds=[
+                *lookups_changed(core.object_id, lookups_of(call, core.object_type, shown, parts.refs)),
+                *([] if content is None else [outdated(core.object_id, part_id(core.parts, PartKind.CONTENT))]),
+            ],
         )
     )
     if outcome.status is Status.REPLAYED:
         return memory_pb2.UpdateResponse(result=await replay_of(call, outcome.detail))
-    plaintexts = Plaintexts(old.content if content is None else content, provenance, integrity)
-    return memory_pb2.UpdateResponse(result=answer(call, core, plaintexts, events))
+    if content is None:
+        shown.content = old.content
+    return memory_pb2.UpdateResponse(result=answer(call, core, shown, events))
 
 
 def _changed_fields(request: memory_pb2.UpdateRequest) -> frozenset[str]:

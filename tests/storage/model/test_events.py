@@ -14,6 +14,7 @@ from storage.model import administration_events, events
 from storage.model.actor import ActorRef
 from storage.model.events import EVENT_CLASSES, Event, EventRecord
 from storage.model.policy import Binding, CrossScopeKind, CrossScopeRule, Effect, Rule
+from storage.model.workspace import WorkspacePolicy
 
 RULE = Rule("rule:1", "role:owner", "*", "*", "*", Effect.ALLOW)
 VERSION = {"object_sequence": 1, "envelope_digest": "ab" * 32}
@@ -70,7 +71,7 @@ EXAMPLES: dict[str, Event] = {
         administration_events.TenantCreated(root_scope_id="tenant:acme"),
         administration_events.WorkspaceCreated(
             scope_kind="workspace",
-            extension_types=("com.example.note",),
+            policy=WorkspacePolicy(extension_types=("com.example.note",)),
             rules=(RULE,),
             bindings=(Binding("actor:a", "role:owner"),),
             policy_revision=1,
@@ -117,6 +118,7 @@ def example(event_class: type[Event]) -> Event:
         "str": "urn:uuid:1",
         "bool": True,
         "tuple[str, ...]": ("a",),
+        "int | None": 2,
         "str | None": "urn:uuid:2",
         "tuple[str, ...] | None": ("b",),
     }
