@@ -189,7 +189,7 @@ async def _early_check(call: Call) -> None:
         raise Refused(denials.unknown_grant(), _first(request, access.object_id_fields))
     if not access.decided_by_operation:
         call.demand(touched_of(access, request), row_filtered=is_row_filtered(access, request))
-    if call.view.workspace.require_purpose and not request.purpose:
+    if call.view.workspace.policy.require_purpose and not request.purpose:
         raise PolicyDenied("the workspace demands a purpose", field="purpose")
     replayed = call.replayed() if call.replay is not None else None
     if replayed is not None and "error" in replayed:

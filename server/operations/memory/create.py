@@ -27,7 +27,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     earlier = call.replayed()
     if earlier is not None:
         return memory_pb2.CreateResponse(result=await replay_of(call, earlier))
-    check_object_type(request.object_type, request.schema_id, call.view.workspace.extension_types)
+    check_object_type(request.object_type, request.schema_id, call.view.workspace.policy.extension_types)
     tool_outcome = check_content(request.object_type, request.canonical_content)
     object_id = request.object_id or new_id()
     states = _states(request)
