@@ -75,6 +75,10 @@ class Settings(BaseSettings):
     page_size_default: int = Field(100, ge=1, le=1000, description="Rows of a page when the caller names no limit.")
     deadline_seconds_default: float = Field(30.0, gt=0, description="Deadline of calls that bring none, seconds.")
     deadline_seconds_max: float = Field(300.0, gt=0, description="Longest deadline honoured, seconds.")
+    import_records_max: int = Field(
+        250_000, ge=1, description="Records of one import. They wait, encrypted, in the temporary folder."
+    )
+    import_bytes_max: int = Field(1 << 30, ge=1024, description="Bytes of the records of one import.")
     queue_max: int = Field(10_000, ge=1, description="Commands that may wait in one process.")
     database_pool_max: int = Field(8, ge=2, description="Database connections of one process.")
     database_acquire_seconds: float = Field(

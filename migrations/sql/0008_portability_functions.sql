@@ -141,6 +141,12 @@ begin
      cross join lateral jsonb_to_record(r.fields) as c(object_id text, content_id uuid, part text, key_page uuid,
            key_slot integer)
      where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = p_import and r.kind = 'content';
+    insert into remit.memory_lookups (tenant_id, scope_id, field, lookup, object_id, content_id)
+    select p_tenant, p_scope, k.field, decode(k.lookup, 'hex'), k.object_id, k.content_id
+      from remit.import_rows r
+     cross join lateral jsonb_to_record(r.fields) as k(field text, lookup text, object_id text, content_id uuid)
+     where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = p_import and r.kind = 'lookup'
+        on conflict do nothing;
     insert into remit.imported_delegations (tenant_id, scope_id, import_id, position, kind, record)
     select p_tenant, p_scope, p_import, r.number, r.fields ->> 'kind', r.first
       from remit.import_rows r

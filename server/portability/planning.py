@@ -1,0 +1,156 @@
+"""What an import would do here: what is new, what is there already, what may not come back, what clashes.
+
+Decided on what stands now and decided again when that has moved by the commit. Nothing that stands here is ever
+overwritten: neither a version, nor a tombstone, nor a hold (P-8.4-05; field reports A19, A21).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from authz.policy import CROSS_SCOPE_RELATIONSHIP
+from server.call import Call
+from server.domain_errors import InvalidObject, LegalHold, VersionConflict
+from server.portability import records
+from server.portability.comparing import Fingerprint, Key, fingerprint_of, fingerprints_here
+from server.portability.incoming import IncomingVersion
+from server.portability.reading import Thing, kind_of, versions_of
+from server.portability.spool import Spool
+from storage.imports import ObjectHere, objects_here, relationships_here, version_ids_here
+from storage.model.identifiers import new_id
+from storage.model.relationship import RelationshipCore
+
+TOMBSTONED: Final = "tombstoned"
+IDENTICAL: Final = "identical"
+CROSS_SCOPE: Final = "cross_scope"
+_IDS_PER_STATEMENT: Final = 2000
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    """Which things are left out, with why, and which get another id here; all others are stored as they came."""
+
+    skipped: dict[Key, str] = field(default_factory=dict)
+    renamed: dict[Key, str] = field(default_factory=dict)
+
+    def new_things(self, things: Mapping[Key, Thing]) -> Iterator[Thing]:
+        """Yields what is to be stored."""
+        return (thing for key, thing in things.items() if key not in self.skipped)
+
+
+async def plan_import(call: Call, things: Mapping[Key, Thing], spool: Spool, *, remap: bool) -> ImportPlan:
+    """Returns what to do with each thing.
+
+    Raises VersionConflict for other versions of what stands here, LegalHold where that is on hold, InvalidObject for
+    version ids or ends that do not fit.
+    """
+    plan = ImportPlan()
+    here = await _things_here(call, things)
+    standing = {key for key, found in here.items() if not found.deleted}
+    plan.skipped.update((key, TOMBSTONED) for key, found in here.items() if found.deleted)
+    if standing:
+        await _compare(call, things, spool, {key: here[key] for key in standing}, plan, remap=remap)
+    await _check_version_ids(call, things, plan)
+    await _check_ends(call, things, here, plan)
+    return plan
+
+
+async def _things_here(call: Call, things: Mapping[Key, Thing]) -> dict[Key, ObjectHere]:
+    found: dict[Key, ObjectHere] = {}
+    for kind, load in ((records.MEMORY_OBJECT, objects_here), (records.RELATIONSHIP, relationships_here)):
+        ids = [thing_id for thing_kind, thing_id in things if thing_kind == kind]
+        for start in range(0, len(ids), _IDS_PER_STATEMENT):
+            part = ids[start : start + _IDS_PER_STATEMENT]
+            rows = await load(call.services.database, call.tenant_id, call.scope_id, part)
+            found.update(((kind, row.id), row) for row in rows)
+    return found
+
+
+# Comparing
+
+
+async def _compare(
+    call: Call,
+    things: Mapping[Key, Thing],
+    spool: Spool,
+    standing: Mapping[Key, ObjectHere],
+    plan: ImportPlan,
+    *,
+    remap: bool,
+) -> None:
+    """Holds what stands here to what came: the same is skipped, another one under the id is renamed or refused."""
+    local = await fingerprints_here(call, standing)
+    differing: set[Key] = set()
+    for _, version in versions_of(spool, call.tenant_id, call.scope_id):
+        key = (kind_of(version.core), version.id)
+        if key in standing and not _is_same(local[key].get(version.core.sequence), version, standing[key]):
+            differing.add(key)
+    for key, found in standing.items():
+        if key not in differing:
+            plan.skipped[key] = IDENTICAL
+            continue
+        shared = {each.version_id for each in local[key].values()} & set(things[key].version_ids)
+        if remap and not shared:
+            plan.renamed[key] = new_id()
+        elif found.retention_state == "legal_hold":
+            raise LegalHold(found.id)
+        else:
+            raise VersionConflict(things[key].version_ids[-1], found.version_id, found.id)
+
+
+def _is_same(local: Fingerprint | None, version: IncomingVersion, here: ObjectHere) -> bool:
+    came = fingerprint_of(version.core, version.plaintexts)
+    if local is None or (local.version_id, local.envelope) != (came.version_id, came.envelope):
+        return False
+    # What either side can't show whole is the same as far as anybody can tell.
+    if local.whole is None or came.whole is None or here.availability_state != "available":
+        return True
+    return local.whole == came.whole
+
+
+# What came, held to what stands here
+
+
+async def _check_version_ids(call: Call, things: Mapping[Key, Thing], plan: ImportPlan) -> None:
+    """Raises InvalidObject for a version id that another thing has here (P-8.3-01)."""
+    owners = {version_id: thing for thing in plan.new_things(things) for version_id in thing.version_ids}
+    if not owners:
+        return
+    taken = await version_ids_here(call.services.database, call.tenant_id, call.scope_id, list(owners))
+    for version_id, kind, owner_id in taken:
+        thing = owners[version_id]
+        if (kind, owner_id) != (thing.kind, plan.renamed.get((thing.kind, thing.id), thing.id)):
+            place = f"records[{thing.first_record}].version_id"
+            raise InvalidObject(place, f"is the id of another version here ({thing.kind} {thing.id})")
+
+
+async def _check_ends(
+    call: Call, things: Mapping[Key, Thing], here: Mapping[Key, ObjectHere], plan: ImportPlan
+) -> None:
+    """Leaves out relationships of what may not come back, or into workspaces that do not permit them."""
+    for thing in [thing for thing in plan.new_things(things) if thing.kind == records.RELATIONSHIP]:
+        core = thing.last
+        assert isinstance(core, RelationshipCore)
+        key = (thing.kind, thing.id)
+        crosses = core.target_scope_id not in (None, call.scope_id)
+        if crosses and not await _is_permitted(call, str(core.target_scope_id)):
+            plan.skipped[key] = CROSS_SCOPE
+            continue
+        ends = {"source_object_id": core.source_object_id}
+        if not crosses:
+            ends["target_object_id"] = core.target_object_id
+        for name, object_id in ends.items():
+            end = (records.MEMORY_OBJECT, object_id)
+            if plan.skipped.get(end) == TOMBSTONED:
+                plan.skipped[key] = TOMBSTONED
+            elif end not in things and end not in here:
+                place = f"records[{thing.first_record}].{name}"
+                if not await objects_here(call.services.database, call.tenant_id, call.scope_id, [object_id]):
+                    raise InvalidObject(place, f"names no object of the export ({thing.kind} {thing.id})")
+
+
+async def _is_permitted(call: Call, target_scope_id: str) -> bool:
+    view = await call.services.views.get(call.tenant_id, target_scope_id)
+    return view is not None and view.enforcer.permits_cross_scope(call.scope_id, CROSS_SCOPE_RELATIONSHIP)
