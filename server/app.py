@@ -31,6 +31,7 @@ from server.interceptors.validate import validate
 from server.issuers import DevelopmentIssuer, DevelopmentVerifier, IssuerSource, JwksFetcher, read_issuers
 from server.rpc import HandlerRegistry, operation_of
 from server.services import Services
+from server.subscriptions.feeds import LedgerFeeds
 from server.views import WorkspaceViews
 from server.wire.limits import Limits
 from server.wire.validation import compile_validator
@@ -43,6 +44,7 @@ from storage.delegations import load_chains
 from storage.encryption import DeploymentKeys
 from storage.keystore import DirectoryKeyStore, KeyRing, KeyStore, PostgresKeyStore
 from storage.reader import CoalescedReader
+from storage.subscriptions import load_subscriptions
 from storage.vectors import load_vector_math
 
 _log = logging.getLogger(__name__)
@@ -108,7 +110,8 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
     await database.open(max(settings.startup_wait_seconds, _CONNECT_SECONDS_MIN))
     await database.check_role()
     key_ring = KeyRing(store, page_size=settings.key_page_size)
-    coalescer = Coalescer(database, queue_max=settings.queue_max)
+    feeds = LedgerFeeds(database, page_bytes_max=settings.page_bytes_max)
+    coalescer = Coalescer(database, queue_max=settings.queue_max, committed=feeds.committed)
     erasures = ErasureWorker(database, coalescer, key_ring, lambda: objects.tenants_with_open_erasures(database))
     services = Services(
         settings=settings,
@@ -125,11 +128,14 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
         objects=CoalescedReader(lambda tenant, wanted: objects.load_objects(database, tenant, wanted)),
         chains=CoalescedReader(lambda tenant, wanted: load_chains(database, tenant, wanted)),
         idempotency_keys=CoalescedReader(lambda tenant, wanted: idempotency_keys.load_keys(database, tenant, wanted)),
+        feeds=feeds,
+        subscriptions=CoalescedReader(lambda tenant, wanted: load_subscriptions(database, tenant, wanted)),
     )
     worker = asyncio.get_running_loop().create_task(erasures.run())
     try:
         yield services
     finally:
+        await feeds.close()
         await coalescer.drain()
         worker.cancel()
         await asyncio.gather(worker, return_exceptions=True)
@@ -233,6 +239,7 @@ async def serve(
         await asked.wait()
         _log.info("draining")
         await health_servicer.enter_graceful_shutdown()
+        services.feeds.drain()
         await server.stop(settings.drain_seconds)
         if probes is not None:
             await probes.stop(0)

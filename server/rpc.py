@@ -24,7 +24,7 @@ from server.access import FOREIGN_LEVELS, PUBLIC, MethodAccess, MisdeclaredMetho
 from server.domain_errors import Unauthenticated
 from server.errors import status_of
 from server.interceptors.authenticate import Verifier, principal_of
-from server.interceptors.frame import Answer, Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler, closing
 
 Operation = Callable[[Any, Any], Awaitable[Answer]]
 
@@ -69,7 +69,7 @@ def method_handler(access: MethodAccess, handler: Handler) -> grpc.RpcMethodHand
     async def stream(data: bytes, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
         frame = Frame(access, data, context)
         answers: Any = await handler(frame)
-        async with _until_token_ends(frame.principal, context):
+        async with closing(answers), _until_token_ends(frame.principal, context):
             async for response in answers:
                 yield response.SerializeToString()
 

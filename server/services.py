@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from server.clock import DatabaseClock
 from server.config import Settings
+from server.subscriptions.feeds import LedgerFeeds
 from server.views import WorkspaceViews
 from server.workers.erasure import ErasureWorker
 from storage.commit import Coalescer
@@ -18,6 +19,7 @@ from storage.idempotency_keys import StoredKey
 from storage.keystore import KeyRing
 from storage.objects import ObjectFacts, ObjectKey
 from storage.reader import CoalescedReader
+from storage.subscriptions import SubscriptionFacts
 from storage.vectors import VectorMath
 
 
@@ -42,3 +44,5 @@ class Services:
     objects: CoalescedReader[ObjectKey, ObjectFacts]
     chains: CoalescedReader[tuple[str, str], GrantChain | None]
     idempotency_keys: CoalescedReader[tuple[str, str, str], StoredKey | None]
+    feeds: LedgerFeeds
+    subscriptions: CoalescedReader[tuple[str, str], SubscriptionFacts]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -81,12 +81,22 @@ class _Lane:
 
 
 class Coalescer:
-    """Commits commands. `queue_max` bounds what may wait in this process, `batches_max` what is in flight."""
+    """Commits commands. `queue_max` bounds what may wait in this process, `batches_max` what is in flight.
+
+    `committed(tenant_id, scope_ids)` is told the workspaces of each batch that was committed.
+    """
 
     def __init__(
-        self, database: Database, *, queue_max: int = 10_000, batch_max: int = 128, batches_max: int = 2
+        self,
+        database: Database,
+        *,
+        queue_max: int = 10_000,
+        batch_max: int = 128,
+        batches_max: int = 2,
+        committed: Callable[[str, Iterable[str]], None] | None = None,
     ) -> None:
         self._database = database
+        self._committed = committed
         self._queue_max = queue_max
         self._batch_max = batch_max
         self._batches_max = batches_max
@@ -173,6 +183,9 @@ class Coalescer:
             results = [error]
         except Exception as error:  # whoever waits must be answered, whatever went wrong
             results = [error] * len(batch)
+        if self._committed is not None:
+            scope_ids = {scope for waiting in batch for scope in waiting.command.scopes()}
+            self._committed(batch[0].command.tenant_id, scope_ids)
         for waiting, result in zip(batch, results, strict=True):
             if waiting.answer.done():
                 continue

@@ -8,6 +8,7 @@ under a decision, all of it is done again on a fresh view: three times, then the
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -15,7 +16,6 @@ from google.protobuf.message import Message
 
 from authz.decision import Denied
 from authz.permissions import CREATE
-from authz.request import Touched
 from server import denials
 from server.access import AUTHORIZED, MethodAccess
 from server.call import Call
@@ -31,7 +31,8 @@ from server.domain_errors import (
     VersionConflict,
 )
 from server.grants import exercise_of
-from server.interceptors.frame import Answer, Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler, closing
+from server.interceptors.touched import first_value, is_row_filtered, touched_of
 from server.metrics import DENIALS
 from server.refusals import Refused, StaleFacts
 from server.remembered import REMEMBERED_ERRORS, RememberedFailure, remembered_result
@@ -83,7 +84,8 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     call = _call(services, frame, view)
     try:
         await _early_check(call)
-        response = await operation(call, request)
+        async with _turn_of(call):
+            response = await operation(call, request)
     except Refused as refusal:
         await record_denial(call, refusal.denied, refusal.object_id)
         raise AccessDenied(refusal.denied.coarse.value, refusal.denied.rule_id) from None
@@ -109,14 +111,21 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     return response if isinstance(response, Message) else _authorized_items(call, response)
 
 
+def _turn_of(call: Call) -> AbstractAsyncContextManager[Any]:
+    if not getattr(call.request, "evaluation_snapshot_id", ""):
+        return nullcontext()
+    return call.services.views.evaluation_turn(call.tenant_id, call.scope_id)
+
+
 async def _authorized_items(call: Call, responses: AsyncIterator[Message]) -> AsyncIterator[Message]:
     """Passes a stream on; a denial that its operation meets on the way is recorded like any other.
 
     What was sent can't be decided again: where the policy moved under a decision of the stream, it ends as unavailable.
     """
     try:
-        async for response in responses:
-            yield response
+        async with closing(responses):
+            async for response in responses:
+                yield response
     except Refused as refusal:
         try:
             await record_denial(call, refusal.denied, refusal.object_id)
@@ -186,7 +195,7 @@ async def _early_check(call: Call) -> None:
         raise ScopeNotFound
     _check_actor_block(call)
     if delegation_id and chain is None:
-        raise Refused(denials.unknown_grant(), _first(request, access.object_id_fields))
+        raise Refused(denials.unknown_grant(), first_value(request, access.object_id_fields))
     if not access.decided_by_operation:
         call.demand(touched_of(access, request), row_filtered=is_row_filtered(access, request))
     if call.view.workspace.policy.require_purpose and not request.purpose:
@@ -196,35 +205,23 @@ async def _early_check(call: Call) -> None:
         raise RememberedFailure.of(replayed)
 
 
-def touched_of(access: MethodAccess, request: Any) -> tuple[Touched, ...]:
-    """Returns the objects a request names, with a type where the caller chooses it (Create)."""
-    object_type = _first(request, access.object_type_fields)
-    object_ids = [value for name in access.object_id_fields if (value := getattr(request, name))]
-    if not object_ids and is_row_filtered(access, request):
-        return ()
-    if not object_ids and not access.object_id_fields:
-        return ()
-    is_new = bool(access.object_type_fields)
-    return tuple(Touched(object_id, object_type, new=is_new) for object_id in object_ids or [None])
-
-
-def is_row_filtered(access: MethodAccess, request: Any) -> bool:
-    """Returns whether the rows of the answer are filtered by the authority instead of one object being decided."""
-    if access.pamspec_operation not in {"query", "inspect_history"}:
-        return False
-    return not any(getattr(request, name) for name in access.object_id_fields)
-
-
-def _first(request: Any, names: tuple[str, ...]) -> str | None:
-    return next((value for name in names if (value := getattr(request, name))), None)
-
-
 async def _is_member(call: Call) -> bool:
     if call.actor_id in call.view.enforcer.members:
         return True
     if call.exercise is not None and call.exercise.leaf.delegate_id == call.actor_id:
         return True
+    if await _has_the_subscription(call):
+        return True
     return await is_party_to_a_grant(call.services.database, call.tenant_id, call.scope_id, call.actor_id)
+
+
+async def _has_the_subscription(call: Call) -> bool:
+    """Returns whether the call is about a subscription of the caller's own: who had one is told how it ended (Q36)."""
+    subscription_id = getattr(call.request, "subscription_id", "")
+    if not subscription_id:
+        return False
+    _, found = await call.services.subscriptions.get(call.tenant_id, (call.scope_id, subscription_id))
+    return found is not None and found.actor.actor_id == call.actor_id
 
 
 def _check_actor_block(call: Call) -> None:

@@ -15,7 +15,7 @@ from prometheus_client import Counter
 
 from server.domain_errors import DomainError, InternalError, ResourceExhausted, ServiceUnavailable
 from server.errors import mapping_of, status_of
-from server.interceptors.frame import Answer, Frame, Handler
+from server.interceptors.frame import Answer, Frame, Handler, closing
 from server.metrics import CALLS, INTEGRITY_VIOLATIONS
 from storage.encryption import IntegrityViolation
 from storage.errors import DatabaseUnavailable, QueueFull, SerializationConflict, StatementTimeout, StorageError
@@ -65,8 +65,9 @@ def errors(handler: Handler) -> Handler:
 
 async def _responses(frame: Frame, responses: AsyncIterator[Message]) -> AsyncIterator[Message]:
     try:
-        async for response in responses:
-            yield response
+        async with closing(responses):
+            async for response in responses:
+                yield response
     except Exception as raised:  # the boundary again: a stream can fail after it has begun
         await _abort(frame, raised)
     _calls(frame.access.full_name, "OK").inc()

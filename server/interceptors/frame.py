@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,3 +36,14 @@ Answer = Message | AsyncIterator[Message]
 """One response, or the responses of a stream, which are made as they are asked for."""
 
 Handler = Callable[[Frame], Awaitable[Answer]]
+
+
+@asynccontextmanager
+async def closing(responses: AsyncIterator[Message]) -> AsyncIterator[None]:
+    """Ends a stream's maker together with the block that sends what it makes, so that a cancelled call leaves nothing."""
+    try:
+        yield
+    finally:
+        aclose = getattr(responses, "aclose", None)
+        if aclose is not None:
+            await aclose()

@@ -8,24 +8,28 @@ from storage.model.event_record import Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionOpened(Event):
-    """A subscription was opened; `filter_digest` is the hex SHA-256 of its canonical filter."""
+    """A subscription was opened; `filter_digest` is the hex SHA-256 of its canonical filter.
+
+    `start_sequence` absent: it begins after this event.
+    """
 
     TYPE: ClassVar[str] = "subscription_opened"
 
     subscription_id: str
-    start_sequence: int
     filter_digest: str
+    start_sequence: int | None = None
     event_classes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionClosed(Event):
-    """A subscription was closed, by its subscriber or by the service."""
+    """A subscription was closed; `closed_by` is `subscriber` or `service`."""
 
     TYPE: ClassVar[str] = "subscription_closed"
 
     subscription_id: str
     reason: str
+    closed_by: str
     last_delivered_sequence: int
 
 

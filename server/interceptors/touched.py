@@ -1,0 +1,42 @@
+"""What a request touches, as its method declares it: the dotted paths of `(remit.v1.access)` into the message."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any, Final
+
+from authz.permissions import INSPECT_HISTORY, QUERY, SUBSCRIBE, UNSUBSCRIBE
+from authz.request import Touched
+from server.access import MethodAccess
+
+_ROW_FILTERED: Final = frozenset({QUERY, INSPECT_HISTORY, SUBSCRIBE, UNSUBSCRIBE})
+
+
+def touched_of(access: MethodAccess, request: Any) -> tuple[Touched, ...]:
+    """Returns the objects a request names, with a type where the caller chooses it (Create)."""
+    object_type = first_value(request, access.object_type_fields)
+    object_ids: list[str | None] = [value for path in access.object_id_fields if (value := _value_at(request, path))]
+    if not object_ids and is_row_filtered(access, request):
+        return ()
+    if not object_ids and not access.object_id_fields:
+        return ()
+    # The type that a filter names is no object's: only what is made is of the type that the caller chooses.
+    is_new = bool(access.object_type_fields) and access.pamspec_operation not in _ROW_FILTERED
+    return tuple(Touched(object_id, object_type, new=is_new) for object_id in object_ids or [None])
+
+
+def is_row_filtered(access: MethodAccess, request: Any) -> bool:
+    """Returns whether the rows of the answer are filtered by the authority instead of one object being decided."""
+    if access.pamspec_operation not in _ROW_FILTERED:
+        return False
+    return not any(_value_at(request, path) for path in access.object_id_fields)
+
+
+def first_value(request: Any, paths: tuple[str, ...]) -> str | None:
+    """Returns the first text that stands at one of the dotted paths, None when none does."""
+    return next((value for path in paths if (value := _value_at(request, path))), None)
+
+
+def _value_at(request: Any, path: str) -> str:
+    """Returns the text at a dotted path; empty where a message on the way is absent."""
+    return str(reduce(getattr, path.split("."), request))
