@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 
 import click
 
@@ -15,6 +16,8 @@ _COMMANDS = {
     "demo": "server.cli.demo",
     "ledger": "server.cli.ledger",
     "manifest": "server.cli.manifest",
+    "export": "server.cli.export",
+    "import": "server.cli.import_",
     "docs": "server.cli.docs",
 }
 
@@ -31,7 +34,9 @@ class _Commands(click.Group):
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None
-        command: click.Command = getattr(importlib.import_module(module), cmd_name)
+        # A name that is a word of the language stands there with an underscore behind it.
+        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
 
