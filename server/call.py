@@ -18,6 +18,7 @@ from server.access import MethodAccess
 from server.domain_errors import (
     DuplicateOperation,
 )
+from server.evaluations import Evaluation, evaluation_of
 from server.grants import Exercise
 from server.outcomes import raise_conflict, raise_for
 from server.refusals import Refused, StaleFacts
@@ -99,6 +100,7 @@ class Call:
     replay_matches: bool = True
     exercise_event_ids: list[str] = field(default_factory=list)
     later_requests: AsyncIterator[Any] | None = None
+    evaluation: Evaluation | None = None
 
     @property
     def tenant_id(self) -> str:
@@ -183,8 +185,20 @@ class Call:
     # Handing over
 
     async def version_time_us(self) -> int:
-        """Returns the commit time of a version that this call is making, in microseconds."""
-        return await self.services.clock.now_us()
+        """Returns the commit time of the versions that this call is making, in microseconds; call it before `event`.
+
+        Under an evaluation it is what the snapshot's clock says. Raises as `evaluation_of`.
+        """
+        snapshot_id = getattr(self.request, "evaluation_snapshot_id", "")
+        if snapshot_id and self.evaluation is None:
+            self.evaluation = await evaluation_of(self.services, self.tenant_id, self.view.workspace, snapshot_id)
+        time_us = None if self.evaluation is None else self.evaluation.time_us()
+        return await self.services.clock.now_us() if time_us is None else time_us
+
+    @property
+    def evaluation_run_id(self) -> str | None:
+        """The run that the call's versions and events are marked with."""
+        return None if self.evaluation is None else self.evaluation.snapshot.evaluation_run_id
 
     def event(
         self,
@@ -210,6 +224,7 @@ class Call:
             correlation_id=self.correlation_id,
             purpose=self.purpose,
             relationship_id=relationship_id,
+            evaluation_run_id=self.evaluation_run_id,
         )
         return event_row(self.tenant_id, record)
 
@@ -264,7 +279,7 @@ class Call:
             objects=change.moves,
             versions=change.versions,
             contents=change.contents,
-            colds=change.colds,
+            colds=change.colds if self.evaluation is None else [*change.colds, self.evaluation.tick()],
             workspace=change.workspace,
             bump=change.bump,
             urgent=change.urgent,
@@ -292,13 +307,16 @@ class Call:
         decision = self.evaluate("read", [Touched(object_id, object_type)], ignore_uses=True)
         return isinstance(decision, Allowed)
 
-    async def exercise_read(self, heads: Heads, object_id: str | None = None) -> None:
+    async def exercise_read(self, heads: Heads, object_id: str | None = None, audited: Sequence[EventRow] = ()) -> None:
         """For a read by grant: takes the use and records it before anything is returned; nothing for own authority.
 
-        Guarded by the removal revision of the statement that read: what was erased in between is not returned.
+        `audited` are events of the read itself, recorded whatever the authority. Guarded by the removal revision of the
+        statement that read: what was erased in between is not returned.
         """
-        if self.exercise is not None:
-            await self.commit(Change(events=(), removal_revision=heads.removal_revision, exercised_object_id=object_id))
+        if self.exercise is not None or audited:
+            await self.commit(
+                Change(events=audited, removal_revision=heads.removal_revision, exercised_object_id=object_id)
+            )
 
     def replayed(self) -> Mapping[str, Any] | None:
         """Returns what the idempotency key answered before, None when it is free; raises DuplicateOperation."""

@@ -42,6 +42,7 @@ async def provenance_from(
         transformation_parent=given.transformation_parent or None,
         source_confidence=given.source_confidence if given.HasField("source_confidence") else None,
         integrity_ref=given.integrity_ref or None,
+        evaluation_run_id=call.evaluation_run_id,
     )
 
 
@@ -51,4 +52,16 @@ async def provenance_or_default(
     """Returns the provenance given, or one that says no more than who did what when."""
     if request.HasField("provenance"):
         return await provenance_from(call, request.provenance, object_type, object_id, now_us)
-    return Provenance(provenance_id=new_id(), actor=call.actor_ref(), activity=activity, recorded_at_us=now_us)
+    return Provenance(
+        provenance_id=new_id(),
+        actor=call.actor_ref(),
+        activity=activity,
+        recorded_at_us=now_us,
+        evaluation_run_id=call.evaluation_run_id,
+    )
+
+
+def lacks_run(call: Call, carried: Provenance | None) -> bool:
+    """Returns whether a record carried on from an earlier version would not name the run that makes the new one."""
+    run_id = call.evaluation_run_id
+    return run_id is not None and (carried is None or carried.evaluation_run_id != run_id)

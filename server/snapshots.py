@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from server.call import Call
-from server.domain_errors import ObjectNotFound, SnapshotNotFound
+from server.domain_errors import ObjectNotFound
 from server.retrieval import Loaded, load
-from storage.encryption import IntegrityViolation
-from storage.model.canonical import MalformedCanonical
-from storage.model.snapshot import Snapshot, parse_snapshot
-from storage.snapshots import load_snapshot, version_at
+from server.sealed_snapshots import sealed_snapshot
+from storage.model.snapshot import Snapshot
+from storage.snapshots import version_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +31,8 @@ class SnapshotBound:
 
 
 async def snapshot_of(call: Call, snapshot_id: str) -> Snapshot:
-    """Returns a snapshot of the call's workspace, as it was sealed.
-
-    Decide on the caller's authority before: the answer tells whether the id is taken. Raises SnapshotNotFound,
-    IntegrityViolation.
-    """
-    stored = await load_snapshot(call.services.database, call.tenant_id, call.scope_id, snapshot_id)
-    if stored is None:
-        raise SnapshotNotFound
-    place = f"snapshots:{snapshot_id}"
-    call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
-    try:
-        snapshot = parse_snapshot(stored.core)
-    except MalformedCanonical:
-        raise IntegrityViolation(place, "CORE") from None
-    if (snapshot.tenant_id, snapshot.scope_id, snapshot.snapshot_id) != (call.tenant_id, call.scope_id, snapshot_id):
-        raise IntegrityViolation(place, "MOVED")
-    return snapshot
+    """Returns a snapshot of the call's workspace. Raises as `sealed_snapshot`, whose warning holds here too."""
+    return await sealed_snapshot(call.services, call.tenant_id, call.scope_id, snapshot_id)
 
 
 async def snapshot_bound(call: Call, snapshot_id: str) -> SnapshotBound | None:

@@ -51,6 +51,7 @@ class WorkspaceViews:
         self._views: OrderedDict[tuple[str, str], WorkspaceView] = OrderedDict()
         self._loading: dict[tuple[str, str], asyncio.Task[WorkspaceView | None]] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._evaluation_turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, tenant_id: str, scope_id: str) -> WorkspaceView | None:
         """Returns the view held, or loads one; None when the tenant has no such workspace."""
@@ -76,6 +77,13 @@ class WorkspaceViews:
         Each change names the revision it makes, so those that run side by side would only undo each other.
         """
         return self._turns.setdefault((tenant_id, scope_id), asyncio.Lock())
+
+    def evaluation_turn(self, tenant_id: str, scope_id: str) -> asyncio.Lock:
+        """Returns the lock under which this process makes the changes of evaluations, one change after another.
+
+        Each reads the next time of its run's clock; side by side, all but one would have to be made again.
+        """
+        return self._evaluation_turns.setdefault((tenant_id, scope_id), asyncio.Lock())
 
     async def _load(self, key: tuple[str, str]) -> WorkspaceView | None:
         task = self._loading.get(key)

@@ -71,6 +71,8 @@ def write_provenance(message: common_pb2.Provenance, provenance: Provenance) -> 
         message.source_confidence = provenance.source_confidence
     if provenance.integrity_ref is not None:
         message.integrity_ref = provenance.integrity_ref
+    if provenance.evaluation_run_id is not None:
+        message.evaluation_run_id = provenance.evaluation_run_id
 
 
 def integrity_message(integrity: Integrity) -> common_pb2.Integrity:

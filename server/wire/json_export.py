@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from google.protobuf.message import Message
 
-from remit.v1 import common_pb2, delegation_pb2, ledger_pb2, memory_pb2
+from remit.v1 import common_pb2, delegation_pb2, ledger_pb2, memory_pb2, snapshot_pb2
 from server.wire.enum_numbers import (
     AVAILABILITY_NAMES,
     DIRECTIONALITY_NAMES,
@@ -58,6 +58,9 @@ DRAFT_EVENT_TYPES: Final = frozenset(
 
 WITHHELD_CONTENT: Final = '{"tombstone":true}'
 """What stands for content that may not be given, as in the draft's own examples."""
+
+EVALUATION_RUN_PREFIX: Final = "evaluation-run:"
+"""Begins the entry of evidence_refs that names the evaluation run, the last one of the list."""
 
 _CONTENT_KEY: Final = "canonical_content"
 _STRING_OR_SPACE: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]++', re.DOTALL)
@@ -217,6 +220,28 @@ def export_event(event: ledger_pb2.LedgerEvent) -> ExportedRecord:
     return ExportedRecord(whole, side)
 
 
+def export_snapshot(snapshot: snapshot_pb2.Snapshot) -> ExportedRecord:
+    """Returns a sealed snapshot as the draft describes it (P-18.11-01)."""
+    draft = _texts(snapshot, "snapshot_id", "scope_id", "created_by_actor_id", "evaluation_run_id")
+    draft["sealed"] = snapshot.sealed
+    draft.update(_times(snapshot, "created_at"))
+    draft["ledger_sequence_high_watermark"] = snapshot.ledger_sequence_high_watermark
+    for name in ("included_object_ids", "included_embedding_space_ids"):
+        if values := getattr(snapshot, name):
+            draft[name] = list(values)
+    if snapshot.HasField("deterministic_clock"):
+        clock = snapshot.deterministic_clock
+        draft["deterministic_clock"] = {
+            **_texts(clock, "clock_ref"),
+            **_times(clock, "start_at"),
+            "tick_ms": clock.tick_ms,
+        }
+    if snapshot.HasField("deterministic_rng_seed"):
+        draft["deterministic_rng_seed"] = snapshot.deterministic_rng_seed
+    draft.update(_texts(snapshot, "digest", "digest_algorithm", "canonicalization_profile"))
+    return ExportedRecord(draft, {"kind": "snapshot", "snapshot_id": snapshot.snapshot_id})
+
+
 def makes_version(event_type: str) -> bool:
     """Returns whether an event of this type makes a version of an object."""
     event_class = EVENT_CLASSES.get(event_type)
@@ -276,8 +301,10 @@ def _actor(actor: common_pb2.Actor) -> JsonObject:
 def _provenance(provenance: common_pb2.Provenance) -> JsonObject:
     exported = _texts(provenance, "provenance_id", "source_ref", "activity", "transformation_parent", "integrity_ref")
     exported["actor"] = _actor(provenance.actor)
-    if provenance.evidence_refs:
-        exported["evidence_refs"] = list(provenance.evidence_refs)
+    # The draft has no place for the run, but evidence it may well be (Q04).
+    run = [f"{EVALUATION_RUN_PREFIX}{provenance.evaluation_run_id}"] if provenance.evaluation_run_id else []
+    if provenance.evidence_refs or run:
+        exported["evidence_refs"] = [*provenance.evidence_refs, *run]
     exported.update(_times(provenance, "observed_at", "recorded_at"))
     if provenance.HasField("source_confidence"):
         exported["source_confidence"] = provenance.source_confidence

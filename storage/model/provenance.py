@@ -26,6 +26,7 @@ _PROVENANCE: Final = Shape(
         "transformation_parent": (str,),
         "source_confidence": (int, float),  # canonical JSON writes 1.0 as 1
         "integrity_ref": (str,),
+        "evaluation_run_id": (str,),
     },
 )
 _INTEGRITY_KEYS: Final = frozenset({"digest", "algorithm", "canonicalization_profile", "signature", "ledger_ref"})
@@ -33,7 +34,10 @@ _INTEGRITY_KEYS: Final = frozenset({"digest", "algorithm", "canonicalization_pro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Provenance of one version (P-8.6-*). Times are microseconds since 1970 UTC; `source_confidence` is 0..1."""
+    """Provenance of one version (P-8.6-*). Times are microseconds since 1970 UTC; `source_confidence` is 0..1.
+
+    `evaluation_run_id` marks what an evaluation made (P-18.11-05).
+    """
 
     provenance_id: str
     actor: ActorRef
@@ -45,6 +49,7 @@ class Provenance:
     transformation_parent: str | None = None
     source_confidence: float | None = None
     integrity_ref: str | None = None
+    evaluation_run_id: str | None = None
 
     def for_core(self) -> dict[str, JsonValue]:
         """Returns the record as JSON; absent fields are omitted."""
@@ -61,6 +66,7 @@ class Provenance:
             "transformation_parent": self.transformation_parent,
             "source_confidence": self.source_confidence,
             "integrity_ref": self.integrity_ref,
+            "evaluation_run_id": self.evaluation_run_id,
         }
         value.update((key, item) for key, item in optional.items() if item is not None)
         return value
