@@ -136,7 +136,9 @@ _SPACE_COLUMNS: Final = (
 _SPACE: Final = f"""
 select {_SPACE_COLUMNS}, s.reduced_sequence,
        (select i.indexed_sequence from remit.index_states i where i.tenant_id = s.tenant_id and i.scope_id = s.scope_id
-           and i.index_id = 'index:vector:' || s.embedding_space_id)
+           and i.index_id = 'index:vector:' || s.embedding_space_id and exists (
+            select from remit.vector_centroids c where c.tenant_id = s.tenant_id and c.scope_id = s.scope_id
+               and c.embedding_space_id = s.embedding_space_id))
   from remit.embedding_spaces s
  where s.tenant_id = %s and s.scope_id = %s and s.embedding_space_id = any (%b::text[])
  order by s.embedding_space_id collate "C" """

@@ -59,7 +59,7 @@ class DeploymentKeys:
     `key_id` is the public name of the key-encryption key (16 hex digits): rows that were made under a key name it.
     """
 
-    __slots__ = ("_cursor", "_lookup", "_mac", "_request", "_wrapping", "key_id")
+    __slots__ = ("_cursor", "_lexical", "_lookup", "_mac", "_request", "_wrapping", "key_id")
 
     def __init__(self, key_encryption_key: bytes) -> None:
         """Derives the keys from 32 random bytes. Raises ValueError on any other length."""
@@ -76,6 +76,7 @@ class DeploymentKeys:
         self._lookup: Final = derive("lookup")
         self._cursor: Final = derive("cursor")
         self._request: Final = derive("request")
+        self._lexical: Final = derive("lexical")
 
     @classmethod
     def from_file(cls, path: Path, *, create: bool = False) -> Self:
@@ -116,6 +117,10 @@ class DeploymentKeys:
         """
         data = value.encode() if isinstance(value, str) else value
         return hmac.digest(self._lookup, framed(tenant_id.encode(), field.encode(), data), "sha256")
+
+    def lexical_key(self, tenant_id: str, scope_id: str) -> bytes:
+        """Returns the 32-byte key of a workspace's word hashes: a word has unrelated hashes in two workspaces."""
+        return hmac.digest(self._lexical, framed(tenant_id.encode(), scope_id.encode()), "sha256")
 
     def request_digest(self, method: str, request: bytes) -> bytes:
         """Returns the 32-byte HMAC that an idempotency key remembers its request by; `request` are canonical bytes."""

@@ -76,7 +76,15 @@ begin
                  where i.tenant_id = p_tenant and i.scope_id = p_scope and i.index_id = 'index:lexical'), 0) then
             status := 'unchanged';
         end if;
-    when 'derived.drop', 'derived.outdate', 'derived.tokens_reset', 'derived.index', 'derived.lists' then
+    when 'derived.lists' then
+        -- Lists are of vectors as they were read: if one has left the space since, nothing of it may come back.
+        if not exists (
+                select from remit.embedding_spaces s where s.tenant_id = p_tenant and s.scope_id = p_scope
+                   and s.embedding_space_id = p_change ->> 'embedding_space_id'
+                   and s.reduced_sequence = (p_change ->> 'reduced_sequence')::bigint) then
+            status := 'stale';
+        end if;
+    when 'derived.drop', 'derived.outdate', 'derived.tokens_reset', 'derived.index' then
         null;
     end case;
 end
@@ -243,31 +251,19 @@ begin
            and l.embedding_space_id = p_change ->> 'embedding_space_id';
         delete from remit.vector_centroids c where c.tenant_id = p_tenant and c.scope_id = p_scope
            and c.embedding_space_id = p_change ->> 'embedding_space_id';
-        -- Only vectors that stand as they were read: of the others nothing may be left in a list.
         insert into remit.vector_lists (tenant_id, scope_id, embedding_space_id, artifact_type, artifact_id,
                 artifact_version, list_number)
-        select p_tenant, p_scope, p_change ->> 'embedding_space_id', x.artifact_type, x.artifact_id,
-               x.artifact_version, (m.value ->> 3)::integer
-          from jsonb_array_elements(convert_from(p_blobs[(p_change ->> 'members')::integer], 'UTF8')::jsonb) m
-          join remit.vectors x on x.tenant_id = p_tenant and x.scope_id = p_scope
-           and x.artifact_type = m.value ->> 0 and x.artifact_id = m.value ->> 1 and x.artifact_version = m.value ->> 2
-           and x.embedding_space_id = p_change ->> 'embedding_space_id'
-           and x.ledger_sequence <= (p_change ->> 'built_sequence')::bigint;
+        select p_tenant, p_scope, p_change ->> 'embedding_space_id', m.value ->> 0, m.value ->> 1, m.value ->> 2,
+               (m.value ->> 3)::integer
+          from jsonb_array_elements(convert_from(p_blobs[(p_change ->> 'members')::integer], 'UTF8')::jsonb) m;
         insert into remit.vector_centroids (tenant_id, scope_id, embedding_space_id, list_number, members, total,
                 centroid)
-        select p_tenant, p_scope, p_change ->> 'embedding_space_id', n.list_number, n.members, n.total,
-               array(select (t / n.members)::real from unnest(n.total) with ordinality u(t, i) order by i)
-          from (select s.list_number, max(s.members)::integer as members, array_agg(s.part order by s.i) as total
-                  from (select l.list_number, e.i, sum(e.part::float8) as part, count(*) as members
-                          from remit.vector_lists l
-                          join remit.vectors x on x.tenant_id = p_tenant and x.scope_id = p_scope
-                           and x.artifact_type = l.artifact_type and x.artifact_id = l.artifact_id
-                           and x.artifact_version = l.artifact_version
-                         cross join lateral unnest(x.embedding) with ordinality e(part, i)
-                         where l.tenant_id = p_tenant and l.scope_id = p_scope
-                           and l.embedding_space_id = p_change ->> 'embedding_space_id'
-                         group by l.list_number, e.i) s
-                 group by s.list_number) n;
+        select p_tenant, p_scope, p_change ->> 'embedding_space_id', (c.value ->> 0)::integer,
+               (c.value ->> 1)::integer,
+               array(select e::real::float8 * (c.value ->> 1)::integer
+                       from unnest((c.value ->> 2)::real[]) with ordinality u(e, i) order by i),
+               (c.value ->> 2)::real[]
+          from jsonb_array_elements(convert_from(p_blobs[(p_change ->> 'centroids')::integer], 'UTF8')::jsonb) c;
         insert into remit.index_states (tenant_id, scope_id, index_id, indexed_sequence)
         values (p_tenant, p_scope, p_change ->> 'index_id', (p_change ->> 'built_sequence')::bigint)
         on conflict (tenant_id, scope_id, index_id) do update set indexed_sequence = excluded.indexed_sequence;

@@ -9,12 +9,14 @@ from remit.v1 import memory_pb2
 from server.call import Call
 from server.derivation import check_vector, space_of
 from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
+from server.lexical_index import BATCHES_OF_QUERY, catch_up, query_tokens
 from server.mutations import readable
 from server.paging import fitting, next_cursor
 from server.querying.asked import Asked, as_asked
 from server.retrieval import open_rows
 from server.wire.envelopes import envelope_of
 from storage.derivatives import StoredSpace
+from storage.lexical import FUSION_CONSTANT, search_hybrid
 from storage.model.embedding import DistanceMetric, vector_index_id
 from storage.vectors import FoundRow, RankedPage, VectorQuery, search_vectors
 
@@ -40,7 +42,7 @@ async def handle(call: Call, request: memory_pb2.QueryRequest) -> memory_pb2.Que
     """
     asked = await as_asked(call, request)
     stored = await _space(call, request, asked)
-    found = await _semantic(call, request, asked, stored)
+    found = await _searched(call, request, asked, stored)
     page = found.page
     heads = asked.confirmed(call, page.heads)
     opened = await open_rows(call, [(row.version, row.given) for row in page.rows], heads)
@@ -52,7 +54,6 @@ async def handle(call: Call, request: memory_pb2.QueryRequest) -> memory_pb2.Que
         key = (float.hex(-last.score), last.version.object_id, found.before + len(results))
         cursor = next_cursor(call, asked.binding, key, pinned_sequence)
     await call.exercise_read(heads)
-    metric = stored.space.distance_metric
     return memory_pb2.QueryResponse(
         results=results,
         cursor=cursor,
@@ -61,7 +62,13 @@ async def handle(call: Call, request: memory_pb2.QueryRequest) -> memory_pb2.Que
         operation_id=call.operation_id,
         event_ids=call.exercise_event_ids,
         rankings=[
-            _ranking(row, metric, found.before + index + 1, explained=request.explain_ranking)
+            _ranking(
+                row,
+                stored.space.distance_metric,
+                found.before + index + 1,
+                is_hybrid=found.lexical_sequence is not None,
+                explained=request.explain_ranking,
+            )
             for index, row in enumerate(page.rows[: len(results)])
         ],
     )
@@ -72,6 +79,8 @@ async def _space(call: Call, request: memory_pb2.QueryRequest, asked: Asked) -> 
         raise InvalidRequest("embedding_space_id", "is required")
     if not request.query_vector:
         raise InvalidRequest("query_vector", "is required")
+    if request.query.kind == memory_pb2.QUERY_KIND_HYBRID and not request.query.text:
+        raise InvalidRequest("query.text", "is required")
     if request.query_vector_space_id not in ("", request.embedding_space_id):
         raise EmbeddingSpaceMismatch
     included = None if asked.bound is None else asked.bound.embedding_space_ids
@@ -82,18 +91,27 @@ async def _space(call: Call, request: memory_pb2.QueryRequest, asked: Asked) -> 
     return stored
 
 
-async def _semantic(call: Call, request: memory_pb2.QueryRequest, asked: Asked, stored: StoredSpace) -> _Found:
+async def _searched(call: Call, request: memory_pb2.QueryRequest, asked: Asked, stored: StoredSpace) -> _Found:
     services = call.services
     query = _query(call, request, asked, stored)
     before = 0 if asked.place is None else int(str(asked.place.last_key[2]))
+    tokens: list[bytes] = []
+    lexical_sequence = None
+    if request.query.kind == memory_pb2.QUERY_KIND_HYBRID:
+        tokens = query_tokens(call, request.query.text)
+        lexical_sequence = await catch_up(call, BATCHES_OF_QUERY)
+
+    async def search(asked_for: VectorQuery) -> RankedPage:
+        if lexical_sequence is None:
+            return await search_vectors(services.database, services.vector_math, call.tenant_id, asked_for)
+        return await search_hybrid(services.database, services.vector_math, call.tenant_id, asked_for, tokens)
+
     if request.search_mode == memory_pb2.SEARCH_MODE_APPROXIMATE and stored.listed_sequence is not None:
-        listed = replace(query, listed_sequence=stored.listed_sequence)
-        page = await search_vectors(services.database, services.vector_math, call.tenant_id, listed)
+        page = await search(replace(query, listed_sequence=stored.listed_sequence))
         # Who may find little may have none of it in the nearest lists: then everything permitted is compared.
         if page.more:
-            return _Found(page, memory_pb2.SEARCH_MODE_APPROXIMATE, before)
-    page = await search_vectors(services.database, services.vector_math, call.tenant_id, query)
-    return _Found(page, memory_pb2.SEARCH_MODE_EXACT, before)
+            return _Found(page, memory_pb2.SEARCH_MODE_APPROXIMATE, before, lexical_sequence)
+    return _Found(await search(query), memory_pb2.SEARCH_MODE_EXACT, before, lexical_sequence)
 
 
 def _query(call: Call, request: memory_pb2.QueryRequest, asked: Asked, stored: StoredSpace) -> VectorQuery:
@@ -136,18 +154,39 @@ def _metadata(
         stale=stale,
         search_mode=found.mode,
         lexical_index_sequence=found.lexical_sequence or 0,
+        fusion_constant=0 if found.lexical_sequence is None else FUSION_CONSTANT,
     )
 
 
-def _ranking(row: FoundRow, metric: DistanceMetric, place: int, *, explained: bool) -> memory_pb2.Ranking:
-    score = metric.score(row.distance or 0.0)
+def _ranking(
+    row: FoundRow, metric: DistanceMetric, place: int, *, is_hybrid: bool, explained: bool
+) -> memory_pb2.Ranking:
+    vector_score = None if row.distance is None else metric.score(row.distance)
     ranking = memory_pb2.Ranking(
-        score=score,
-        vector_score=score,
-        vector_rank=place,
+        score=row.score if is_hybrid or vector_score is None else vector_score,
+        vector_score=vector_score,
+        lexical_score=row.lexical_score,
+        vector_rank=row.vector_rank if is_hybrid else place,
+        lexical_rank=row.lexical_rank,
         artifact_id=row.artifact_id or "",
         object_id=row.version.object_id,
     )
     if explained:
-        ranking.explanation = f"Place {place} by {metric.value}: score {score:.6g} of its vector {row.artifact_id}."
+        ranking.explanation = _explanation(ranking, metric, is_hybrid=is_hybrid)
     return ranking
+
+
+def _explanation(ranking: memory_pb2.Ranking, metric: DistanceMetric, *, is_hybrid: bool) -> str:
+    """Returns how the row came to its place, told from the row alone."""
+    by_vector = "It has no vector of the space."
+    if ranking.HasField("vector_rank"):
+        by_vector = (
+            f"By {metric.value} it is number {ranking.vector_rank}: "
+            f"score {ranking.vector_score:.6g} of its vector {ranking.artifact_id}."
+        )
+    if not is_hybrid:
+        return by_vector
+    by_words = "None of the words is in it."
+    if ranking.HasField("lexical_rank"):
+        by_words = f"By words it is number {ranking.lexical_rank}: score {ranking.lexical_score:.6g}."
+    return f"{by_vector} {by_words} Fused: {ranking.score:.6g}."
