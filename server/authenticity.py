@@ -51,8 +51,18 @@ async def data_keys_of(call: Call, parts: Iterable[StoredPart | None]) -> DataKe
     return await call.services.key_ring.keys(call.tenant_id, wanted) if wanted else {}
 
 
-def opened(call: Call, object_id: str, ref: PartRef, part: StoredPart | None, data_keys: DataKeys) -> bytes:
-    """Returns the plaintext of the part that `ref` names; raises IntegrityViolation, PART_MISSING when it is gone."""
+def opened(
+    call: Call,
+    object_id: str,
+    ref: PartRef,
+    part: StoredPart | None,
+    data_keys: DataKeys,
+    scope_id: str | None = None,
+) -> bytes:
+    """Returns the plaintext of the part that `ref` names; raises IntegrityViolation, PART_MISSING when it is gone.
+
+    `scope_id` is the workspace it lies in, where that is not the call's.
+    """
     data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
     if part is None or data_key is None:
         raise IntegrityViolation(f"memory_contents:{ref.content_id}", "PART_MISSING")
@@ -63,7 +73,7 @@ def opened(call: Call, object_id: str, ref: PartRef, part: StoredPart | None, da
         part.ciphertext,
         ref.commitment,
         tenant_id=call.tenant_id,
-        scope_id=call.scope_id,
+        scope_id=scope_id or call.scope_id,
         object_id=object_id,
         content_id=ref.content_id,
     )

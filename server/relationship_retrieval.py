@@ -5,24 +5,25 @@ As `server.retrieval` does for objects: a row edited, moved or forged behind the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from authz.permissions import PROVENANCE_READ
 from remit.v1 import memory_pb2
+from server.authenticity import DataKeys, data_keys_of, opened
 from server.call import Call
 from server.refusals import StaleFacts
 from server.relating import relationship_columns
 from server.retrieval import TOMBSTONE_CONTENT
 from server.versions import Plaintexts
+from server.views import WorkspaceView
 from server.wire.relationships import relationship_message
-from storage.encryption import IntegrityViolation, open_part
-from storage.keystore import KeyId
+from storage.encryption import IntegrityViolation
 from storage.model.canonical import MalformedCanonical
-from storage.model.memory import PartKind, PartRef
+from storage.model.memory import PartKind
 from storage.model.provenance import parse_integrity, parse_provenance
 from storage.model.relationship import RelationshipCore, content_owner, parse_relationship_core
 from storage.model.states import AvailabilityState
-from storage.objects import Heads, StoredPart
+from storage.objects import Heads
 from storage.relationships import StoredRelationship
 from storage.workspaces import load_heads
 
@@ -54,14 +55,10 @@ async def open_relationships(
     part is missing because something was removed since.
     """
     cores = [(authenticated_relationship(call, stored), stored, given) for stored, given in versions]
-    wanted = [
-        KeyId(part.key_page, part.key_slot)
-        for _, stored, given in cores
-        if given
-        for part in (stored.content, stored.provenance, stored.integrity)
-        if part is not None
+    parts = [
+        part for _, stored, given in cores if given for part in (stored.content, stored.provenance, stored.integrity)
     ]
-    data_keys = await call.services.key_ring.keys(call.tenant_id, wanted) if wanted else {}
+    data_keys = await data_keys_of(call, parts)
     try:
         return [
             (core, _opened(call, core, stored, data_keys) if given else Plaintexts()) for core, stored, given in cores
@@ -76,16 +73,13 @@ async def open_relationships(
         raise
 
 
-def _opened(
-    call: Call, core: RelationshipCore, stored: StoredRelationship, data_keys: Mapping[KeyId, bytes]
-) -> Plaintexts:
+def _opened(call: Call, core: RelationshipCore, stored: StoredRelationship, data_keys: DataKeys) -> Plaintexts:
     texts: dict[PartKind, bytes] = {}
     parts = ((PartKind.CONTENT, stored.content), (PartKind.PROVENANCE, stored.provenance))
     for kind, part in (*parts, (PartKind.INTEGRITY, stored.integrity)):
         ref = core.parts.get(kind)
         if ref is not None:
-            data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
-            texts[kind] = _open(call, core, ref, part, data_key)
+            texts[kind] = opened(call, content_owner(core.relationship_id), ref, part, data_keys, core.scope_id)
     try:
         provenance, integrity = texts.get(PartKind.PROVENANCE), texts.get(PartKind.INTEGRITY)
         return Plaintexts(
@@ -97,42 +91,21 @@ def _opened(
         raise IntegrityViolation(f"relationship_versions:{core.version_id}", "PART") from None
 
 
-def _open(call: Call, core: RelationshipCore, ref: PartRef, part: StoredPart | None, data_key: bytes | None) -> bytes:
-    place = f"memory_contents:{ref.content_id}"
-    if part is None or data_key is None:
-        raise IntegrityViolation(place, "PART_MISSING")
-    if part.content_id != ref.content_id or part.commitment != ref.commitment:
-        raise IntegrityViolation(place, "COMMITMENT")
-    return open_part(
-        data_key,
-        part.ciphertext,
-        ref.commitment,
-        tenant_id=call.tenant_id,
-        scope_id=core.scope_id,
-        object_id=content_owner(core.relationship_id),
-        content_id=ref.content_id,
-    )
+End = tuple[WorkspaceView, str, str]
+"""An end of a relationship: the workspace it lies in, its stored type, its id."""
 
 
 def readable_relationship(
-    call: Call, core: RelationshipCore, plaintexts: Plaintexts, end_types: Sequence[str]
+    call: Call, core: RelationshipCore, plaintexts: Plaintexts, ends: Iterable[End]
 ) -> memory_pb2.RelationshipEnvelope:
-    """Returns the envelope with the parts the caller may have: no provenance where a rule denies it on an end's type.
-
-    `end_types` are the stored types of the source and, in the same workspace, the target.
-    """
+    """Returns the envelope with the parts the caller may have: no provenance where a rule denies it on an end."""
     shown = plaintexts
-    ends = zip(end_types, (core.source_object_id, core.target_object_id), strict=False)
-    if any(_is_provenance_denied(call, kind, object_id) for kind, object_id in ends):
+    if any(
+        view.enforcer.denies(actor_id, PROVENANCE_READ, object_type, object_id) is not None
+        for view, object_type, object_id in ends
+        for actor_id in call.standing_actor_ids()
+    ):
         shown = Plaintexts(plaintexts.content, None, plaintexts.integrity)
     if core.availability_state is AvailabilityState.DELETED:
         shown = Plaintexts(TOMBSTONE_CONTENT, shown.provenance, None)
     return relationship_message(core, shown)
-
-
-def _is_provenance_denied(call: Call, object_type: str, object_id: str) -> bool:
-    actors = [call.actor_id]
-    if call.exercise is not None:
-        actors += [call.exercise.root_actor_id, *(grant.delegate_id for grant in call.exercise.grants)]
-    denies = call.view.enforcer.denies
-    return any(denies(actor, PROVENANCE_READ, object_type, object_id) is not None for actor in actors)

@@ -33,7 +33,7 @@ from server.relating import (
 )
 from server.relationship_ends import RelationEnds, demand_ends, may_read_ends
 from server.relationship_moves import demanded_moves, initial_states
-from server.relationship_retrieval import authenticated_relationship, open_relationships, readable_relationship
+from server.relationship_retrieval import End, authenticated_relationship, open_relationships, readable_relationship
 from server.versions import Plaintexts, part_id
 from server.wire.inputs import integrity_from, time_us
 from server.wire.relationships import directionality_of
@@ -237,16 +237,20 @@ async def _commit(
     if len(changes) > 1:
         call.services.erasures.wake(call.tenant_id)
     return memory_pb2.RelateResponse(
-        relationship=readable_relationship(call, core, _echoed(call, made.plaintexts, ends), _types(ends)),
+        relationship=readable_relationship(call, core, _echoed(call, made.plaintexts, ends), _judged(call, ends)),
         event_ids=[*(event.event_id for event in events), *call.exercise_event_ids],
         operation_id=call.operation_id,
     )
 
 
-def _types(ends: RelationEnds) -> list[str]:
-    """The stored types of the ends in the call's own workspace, the source first."""
-    own = [ends.source] if ends.target_view is not None else [ends.source, ends.target]
-    return [facts.standing.object_type for facts in own if facts.standing is not None]
+def _judged(call: Call, ends: RelationEnds) -> list[End]:
+    """The ends as provenance is judged by them."""
+    places = ((call.view, ends.source, ends.source_object_id), (ends.target_view, ends.target, ends.target_object_id))
+    return [
+        (view or call.view, facts.standing.object_type, object_id)
+        for view, facts, object_id in places
+        if facts.standing is not None
+    ]
 
 
 def _echoed(call: Call, plaintexts: Plaintexts, ends: RelationEnds) -> Plaintexts:
@@ -297,7 +301,7 @@ async def _replay(call: Call, earlier: Mapping[str, Any], ends: RelationEnds) ->
     given = facts.verdict == "open" or (facts.verdict == "deleted" and is_current)
     [(core, plaintexts)] = await open_relationships(call, [(facts.version, given)], {call.scope_id: facts.heads})
     return memory_pb2.RelateResponse(
-        relationship=readable_relationship(call, core, _echoed(call, plaintexts, ends), _types(ends)),
+        relationship=readable_relationship(call, core, _echoed(call, plaintexts, ends), _judged(call, ends)),
         event_ids=[str(event_id) for event_id in earlier["event_ids"]],
         replayed=True,
         operation_id=str(earlier["operation_id"]),
