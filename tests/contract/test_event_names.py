@@ -78,7 +78,6 @@ def _derive(workspace: Workspace) -> None:
         source_version_id=made.version_id,
         artifact_type="embedding",
         artifact_id="artifact:1",
-        store_id="store:remit",
         embedding_space_id=SPACE["embedding_space_id"],
         vector=[1.0, 0.0, 0.0],
     )

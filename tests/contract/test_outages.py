@@ -125,7 +125,7 @@ def holds_sound(own: Own) -> None:
     assert verified.ok, verified.findings
 
 
-@pytest.mark.req("P-14-23")
+@pytest.mark.req("P-14-23", "P-18.10-01")
 def test_an_unexpected_failure_is_told_without_what_failed(own: Own) -> None:
     assert serves(own)
     with schema_away(own):
@@ -141,7 +141,7 @@ def test_an_unexpected_failure_is_told_without_what_failed(own: Own) -> None:
     holds_sound(own)
 
 
-@pytest.mark.req("P-14-22")
+@pytest.mark.req("P-14-22", "P-18.10-01")
 def test_while_the_database_is_away_every_call_is_told_to_come_back(own: Own) -> None:
     assert serves(own)
     with database_away(own):
@@ -155,7 +155,7 @@ def test_while_the_database_is_away_every_call_is_told_to_come_back(own: Own) ->
     holds_sound(own)
 
 
-@pytest.mark.req("P-14-22")
+@pytest.mark.req("P-14-22", "P-18.10-01")
 @pytest.mark.parametrize("who", ["stranger", "member"])
 def test_a_denial_that_cannot_be_recorded_is_still_a_refusal(own: Own, who: str) -> None:
     """Neither allowed for want of a ledger, nor told as a denial that no ledger holds."""

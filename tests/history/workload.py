@@ -40,10 +40,10 @@ WEIGHTS = {
     "update": 24,
     "transition": 10,
     "delete": 6,
-    "redact": 0,
+    "redact": 5,
     "promote": 0,
-    "relate": 0,
-    "relate_update": 0,
+    "relate": 9,
+    "relate_update": 5,
     "read": 10,
     "read_version": 5,
 }
