@@ -17,6 +17,7 @@ from server.snapshots import snapshot_of
 from server.wire.snapshots import snapshot_message
 from server.wire.times import microseconds_of
 from storage.commands import ColdChange, Status
+from storage.derivatives import load_spaces
 from storage.model.identifiers import new_id
 from storage.model.snapshot import DeterministicClock, MemberDigest, Snapshot, snapshot_bytes
 from storage.model.snapshot_events import SnapshotSealed
@@ -43,6 +44,7 @@ async def handle(call: Call, request: snapshot_pb2.SealSnapshotRequest) -> snaps
     call.confirm(heads)
     if heads is None:
         raise StaleFacts
+    await _demand_spaces(call, request)
     snapshot = await _described(call, request, heads)
     core = snapshot_bytes(snapshot)
     keys = call.services.keys
@@ -113,6 +115,14 @@ async def _described(call: Call, request: snapshot_pb2.SealSnapshotRequest, head
         seed=request.deterministic_rng_seed if request.HasField("deterministic_rng_seed") else None,
         evaluation_run_id=request.evaluation_run_id or None,
     )
+
+
+async def _demand_spaces(call: Call, request: snapshot_pb2.SealSnapshotRequest) -> None:
+    asked = list(request.included_embedding_space_ids)
+    known = await load_spaces(call.services.database, call.tenant_id, call.scope_id, asked)
+    for index, space_id in enumerate(asked):
+        if space_id not in known:
+            raise InvalidRequest(f"included_embedding_space_ids[{index}]", "is not an embedding space of the workspace")
 
 
 def _clock(request: snapshot_pb2.SealSnapshotRequest) -> DeterministicClock | None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import memory_pb2, snapshot_pb2
+from remit.v1 import derived_pb2, memory_pb2, snapshot_pb2
 from server.wire.json_export import export_snapshot
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
+from tests.contract.operations import SPACE
 from tests.server.operations.memory.requests import (
     ACCEPT_ALL,
     CORROBORATED,
@@ -153,6 +154,17 @@ def test_members_must_be_there(workspace: Workspace) -> None:
     refused = refusal_of(seal, workspace, included_object_ids=[made.object_id, "mem:absent"])
     assert refused.reason == "OBJECT_NOT_FOUND"
     assert "snapshot_sealed" not in {event.event_type for event in workspace.events()}
+
+
+def test_embedding_spaces_must_be_registered(workspace: Workspace) -> None:
+    descriptor: dict[str, Any] = SPACE
+    space = derived_pb2.EmbeddingSpace(**descriptor)
+    request = derived_pb2.RegisterEmbeddingSpaceRequest(scope_id=workspace.scope_id, embedding_space=space)
+    workspace.owner.derived.RegisterEmbeddingSpace(request)
+    known = space.embedding_space_id
+    refused = refusal_of(seal, workspace, included_embedding_space_ids=[known, "espace:absent"])
+    assert (refused.reason, refused.fields) == ("INVALID_REQUEST", ["included_embedding_space_ids[1]"])
+    assert list(seal(workspace, included_embedding_space_ids=[known]).included_embedding_space_ids) == [known]
 
 
 @pytest.mark.req("P-10.2-05", "P-14-17")
