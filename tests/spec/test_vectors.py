@@ -18,9 +18,7 @@ VECTORS = shared_folder() / "spec" / "vectors"
 
 LATER = {
     "valid/relationship-creation.json": "relationships",
-    "valid/evaluation-snapshot.json": "snapshots",
     "invalid/cross-scope-relationship-without-policy.json": "relationships",
-    "invalid/evaluation-snapshot-unsealed.json": "snapshots",
     "invalid/subscription-negative-start-sequence.json": "subscriptions",
     "invalid/vector-without-embedding-space.json": "vectors and embedding spaces",
     "invalid/reused-immutable-version-identifier.json": "import: no other operation takes a version id",
@@ -32,6 +30,8 @@ CODES = {
     # A missing field is told apart by where it stands (Q12).
     "invalid/missing-provenance.json": "invalid_object",
     "invalid/missing-scope.json": "invalid_request",
+    # `sealed` is a field of the request that seals, and of no object.
+    "invalid/evaluation-snapshot-unsealed.json": "invalid_request",
     # An operation that cannot be granted is a bad request, as authority.md ("Grant") has it; the vector judges the
     # stored object, which here never comes to be.
     "invalid/delegation-unknown-operation.json": "invalid_request",
@@ -53,6 +53,7 @@ DRIVEN: dict[str, Callable[[drives.Stage, JsonObject], Any]] = {
     "valid/decision-update.json": drives.driven_update,
     "valid/delegation.json": drives.driven_grant,
     "valid/deletion-tombstone.json": drives.driven_removal,
+    "valid/evaluation-snapshot.json": drives.driven_snapshot,
     "valid/idempotent-repeated-create.json": drives.driven_repetition,
     "valid/lifecycle-transition.json": drives.driven_move,
     "valid/object-history.json": drives.driven_move,
@@ -66,6 +67,7 @@ DRIVEN: dict[str, Callable[[drives.Stage, JsonObject], Any]] = {
     "invalid/delegation-window-inverted.json": drives.granted,
     "invalid/deletion-blocked-by-legal-hold.json": drives.refused_deletion,
     "invalid/duplicate-operation-different-content.json": drives.refused_repetition,
+    "invalid/evaluation-snapshot-unsealed.json": drives.refused_snapshot,
     "invalid/invalid-lifecycle-transition.json": drives.refused_move("lifecycle"),
     "invalid/invalid-validation-transition.json": drives.refused_move("validation"),
     "invalid/missing-provenance.json": drives.refused_creation,

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import delegation_pb2, ledger_pb2, memory_pb2
-from server.wire.json_export import JsonObject, export_delegation, export_envelope, export_event
+from remit.v1 import delegation_pb2, derived_pb2, ledger_pb2, memory_pb2, snapshot_pb2
+from server.wire.json_export import JsonObject, export_delegation, export_envelope, export_event, export_snapshot
 from tests.cluster import Client, Cluster, Refusal, Workspace
+from tests.contract.operations import SPACE
 from tests.server.operations.memory.requests import delete, history, query_page, transition, update
+from tests.server.operations.snapshot.sealing import seal
 
 EDITOR = "actor:editor:001"
 OWN_FIELDS = {"scope_id", "version_id", "committed_at", "recorded_at", "provenance_id"}
@@ -282,3 +284,32 @@ def refused_stale(stage: Stage, given: JsonObject) -> None:
     made = stage.workspace.create()
     update(stage.workspace, made.object_id, made.version_id)
     update(stage.workspace, made.object_id, made.version_id, operation_id=given["operation_id"])
+
+
+def driven_snapshot(stage: Stage, given: JsonObject) -> None:
+    """Seals the vector's members and spaces in a workspace that has them; the digest is the service's own."""
+    workspace = stage.workspace
+    harness = stage.actor(given["created_by_actor_id"], "service", "create", "snapshot.seal", "snapshot.read")
+    for object_id in given["included_object_ids"]:
+        workspace.create(harness, object_id=object_id)
+    for space_id in given["included_embedding_space_ids"]:
+        descriptor: dict[str, Any] = {**SPACE, "embedding_space_id": space_id}
+        space = derived_pb2.RegisterEmbeddingSpaceRequest(scope_id=workspace.scope_id, embedding_space=descriptor)
+        workspace.owner.derived.RegisterEmbeddingSpace(space)
+    own = ("scope_id", "created_at", "created_by_actor_id", "ledger_sequence_high_watermark")
+    made = ("digest", "digest_algorithm", "canonicalization_profile")
+    fields: dict[str, Any] = _with_times(_without(given, *own, *made))
+    sealed = seal(workspace, harness, **fields)
+    request = snapshot_pb2.GetSnapshotRequest(scope_id=workspace.scope_id, snapshot_id=given["snapshot_id"])
+    for snapshot in (sealed, harness.snapshot.GetSnapshot(request).snapshot):
+        exported = export_snapshot(snapshot).draft
+        assert exported is not None
+        assert set(exported) == set(given)
+        listed = {name: sorted(given[name]) for name in ("included_object_ids", "included_embedding_space_ids")}
+        dropped = ("created_at", "ledger_sequence_high_watermark", *made)
+        assert comparable(exported, *dropped) == comparable(given | listed, *dropped)
+
+
+def refused_snapshot(stage: Stage, given: JsonObject) -> None:
+    """Asks for a snapshot that is not sealed."""
+    seal(stage.workspace, snapshot_id=given["snapshot_id"], sealed=given["sealed"])

@@ -49,6 +49,7 @@ _KINDS_OF_REQUEST_FIELDS: Final = {
     "order": frozenset({_STRUCTURED}),
     "embedding_space_id": _BY_MEANING,
     "query_vector": _BY_MEANING,
+    "query_vector_space_id": _BY_MEANING,
     "search_mode": _BY_MEANING,
     "explain_ranking": _BY_MEANING,
 }

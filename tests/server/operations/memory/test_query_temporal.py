@@ -200,6 +200,7 @@ MISFITS: dict[str, tuple[dict[str, Any], str]] = {
     "words": ({"query": STRUCTURED | {"text": "x"}}, "query.text"),
     "a space": ({"query": STRUCTURED, "embedding_space_id": "espace:1"}, "embedding_space_id"),
     "a vector": ({"query": STRUCTURED, "query_vector": [1.0]}, "query_vector"),
+    "the space of a vector": ({"query": STRUCTURED, "query_vector_space_id": "espace:1"}, "query_vector_space_id"),
     "a search mode": ({"query": STRUCTURED, "search_mode": 1}, "search_mode"),
     "ranking": ({"query": STRUCTURED, "explain_ranking": True}, "explain_ranking"),
     "an order": ({"query": temporal("sequence"), "order": 1}, "order"),
