@@ -18,8 +18,8 @@ from tests.server.operations.delegation.grants import grant
 from tests.server.operations.memory.requests import delete
 
 WORKER = "actor:worker"
-ACTIONS = ("read", "update", "transition.lifecycle", "delete", "inspect_history", "query")
-OPERATIONS = ("read", "update", "transition", "delete", "inspect_history", "query")
+ACTIONS = ("read", "update", "transition.lifecycle", "delete", "redact", "relate", "inspect_history", "query")
+OPERATIONS = ("read", "update", "transition", "delete", "redact", "relate", "inspect_history", "query")
 METHODS = {method.name.split("/")[1]: method for method in OWN}
 # Create makes its object: what is there is told apart below.
 OF_OBJECTS = [method for method in OWN if method.access.object_id_fields and not method.access.object_type_fields]
@@ -42,7 +42,8 @@ class Hidden:
             scope_id=self.workspace.scope_id,
             operation_id=operation_id,
             delegation_id=self.delegation_id,
-            object_id=object_id,
+            target_object_id=self.visible,
+            **dict.fromkeys(method.access.object_id_fields, object_id),
             expected_version_id="urn:x:some-version",
             limit=10,
         )

@@ -175,12 +175,10 @@ def test_no_relationship_stands_after_its_permit_is_gone(scene: Scene) -> None:
 
         def attempt(number: int) -> str:
             try:
-                return str(
-                    scene.relate(canonical_content=str(number).encode()).relationship.committed_at.ToJsonString()
-                )
+                scene.relate(canonical_content=str(number).encode())
             except Refusal as refusal:
-                assert refusal.reason == "POLICY_DENIED"
-                return ""
+                return refusal.reason
+            return ""
 
         with ThreadPoolExecutor(5) as pool:
             attempts = [pool.submit(attempt, number) for number in range(4)]
