@@ -15,7 +15,7 @@ _MICROSECONDS: Final = 1_000_000
 async def demand_disposable(call: Call, loaded: Loaded, expected_version_id: str) -> None:
     """Returns when the object may be redacted or deleted now.
 
-    The retention counts from when the newest content was committed, by the database's clock. Raises ObjectDeleted,
+    The retention counts from when the newest content was recorded, by the database's clock. Raises ObjectDeleted,
     VersionConflict, LegalHold, RetentionRestriction, in this order.
     """
     standing, object_id = loaded.standing, loaded.version.object_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from authz.permissions import PROVENANCE_READ, REVIEW
 from authz.request import Touched
@@ -27,22 +27,41 @@ def committed(core: VersionCore, events: Sequence[EventRow], job_id: str | None 
     }
 
 
+class EchoedFields(NamedTuple):
+    """The fields of a request that hold content, provenance and integrity of the object answered; '' for none."""
+
+    content: str = "canonical_content"
+    provenance: str = "provenance"
+    integrity: str = "integrity"
+
+
+_SENT: Final = EchoedFields()
+
+
 def answer(
-    call: Call, core: VersionCore, plaintexts: Plaintexts, events: Sequence[EventRow], job_id: str | None = None
+    call: Call,
+    core: VersionCore,
+    plaintexts: Plaintexts,
+    events: Sequence[EventRow],
+    job_id: str | None = None,
+    *,
+    echoed: EchoedFields = _SENT,
 ) -> common_pb2.MutationResult:
     """Returns the result of a change that was just committed; `plaintexts` are what the new version may show."""
-    result = _result_of(call, core, plaintexts)
+    result = _result_of(call, core, plaintexts, echoed)
     result.event_ids.extend([*(event.event_id for event in events), *call.exercise_event_ids])
     result.propagation_job_id = job_id or ""
     result.operation_id = call.operation_id
     return result
 
 
-def _result_of(call: Call, core: VersionCore, plaintexts: Plaintexts) -> common_pb2.MutationResult:
+def _result_of(
+    call: Call, core: VersionCore, plaintexts: Plaintexts, echoed: EchoedFields
+) -> common_pb2.MutationResult:
     result = common_pb2.MutationResult(
         object_id=core.object_id, version_id=core.version_id, sequence=core.sequence, scope_id=core.scope_id
     )
-    write_envelope(result.envelope, core, readable(call, core, _echoed(call, core, plaintexts)))
+    write_envelope(result.envelope, core, readable(call, core, _echoed(call, core, plaintexts, echoed)))
     return result
 
 
@@ -66,7 +85,7 @@ def _is_shown(call: Call, loaded: Loaded) -> bool:
             return False
 
 
-def _echoed(call: Call, core: VersionCore, plaintexts: Plaintexts) -> Plaintexts:
+def _echoed(call: Call, core: VersionCore, plaintexts: Plaintexts, fields: EchoedFields) -> Plaintexts:
     """Returns what the caller sent itself, and what the version carried on where the caller may read it.
 
     Who may change an object but not read it learns nothing by changing it.
@@ -75,9 +94,9 @@ def _echoed(call: Call, core: VersionCore, plaintexts: Plaintexts) -> Plaintexts
         return plaintexts
     sent = {field.name for field, _ in call.request.ListFields()}
     return Plaintexts(
-        plaintexts.content if "canonical_content" in sent else None,
-        plaintexts.provenance if "provenance" in sent else None,
-        plaintexts.integrity if "integrity" in sent else None,
+        plaintexts.content if fields.content in sent else None,
+        plaintexts.provenance if fields.provenance in sent else None,
+        plaintexts.integrity if fields.integrity in sent else None,
     )
 
 
@@ -102,7 +121,9 @@ def _is_provenance_denied(call: Call, core: VersionCore) -> bool:
     )
 
 
-async def replay_of(call: Call, earlier: Mapping[str, Any], *more_actions: str) -> common_pb2.MutationResult:
+async def replay_of(
+    call: Call, earlier: Mapping[str, Any], *more_actions: str, echoed: EchoedFields = _SENT
+) -> common_pb2.MutationResult:
     """Returns the original result of an idempotent request, rebuilt through the gate.
 
     The caller must hold, now, the call's action and `more_actions`. What was removed since stays withheld: the envelope
@@ -112,7 +133,7 @@ async def replay_of(call: Call, earlier: Mapping[str, Any], *more_actions: str) 
     for action in more_actions:
         call.demand([Touched(str(earlier["object_id"]), loaded.standing.object_type)], action=action)
     [(core, plaintexts)] = await open_rows(call, [(loaded.version, _is_shown(call, loaded))], loaded.heads)
-    result = _result_of(call, core, plaintexts)
+    result = _result_of(call, core, plaintexts, echoed)
     result.event_ids.extend(str(event_id) for event_id in earlier["event_ids"])
     result.replayed = True
     result.propagation_job_id = str(earlier.get("job_id") or "")

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from storage.database import Database
-from storage.objects import PART_COLUMNS, StoredPart
+from storage.objects import MICROSECONDS, PART_COLUMNS, StoredPart
 
 
 class StoredCore(NamedTuple):
@@ -83,15 +83,19 @@ async def load_cores(database: Database, tenant_id: str, scope_id: str, object_i
             return found
 
 
-_KEPT_SINCE: Final = """
-select (extract(epoch from min(v.committed_at)) * 1000000)::bigint from remit.memory_versions v
- where v.tenant_id = %s and v.scope_id = %s and v.object_id = %s and v.content_id is not distinct from %s::uuid"""
+# By the ledger, which the database's clock stamps under the lock; a version's own time may be a snapshot's.
+_KEPT_SINCE: Final = f"""
+select {MICROSECONDS.format("e.recorded_at")} from remit.memory_versions v
+  join remit.ledger_events e
+    on e.tenant_id = v.tenant_id and e.scope_id = v.scope_id and e.sequence = v.ledger_sequence
+ where v.tenant_id = %s and v.scope_id = %s and v.object_id = %s and v.content_id is not distinct from %s::uuid
+ order by v.sequence limit 1"""
 
 
 async def content_kept_since_us(
     database: Database, tenant_id: str, scope_id: str, object_id: str, content_id: UUID | None
 ) -> int:
-    """Returns when the content was committed that versions of the object share, in microseconds."""
+    """Returns when the content that versions of the object share was recorded first, in microseconds."""
     rows = await database.tenant_rows(tenant_id, _KEPT_SINCE, (tenant_id, scope_id, object_id, content_id))
     return int(rows[0][0])
 

@@ -292,14 +292,20 @@ def replicas(clone_database: Callable[[], AbstractContextManager[DatabaseDsns]])
 class Workspace:
     """A workspace of a test, owned by ADMIN."""
 
-    def __init__(self, cluster: Cluster, tenant_id: str = TENANT, scope_kind: str = "workspace") -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        tenant_id: str = TENANT,
+        scope_kind: str = "workspace",
+        policy: dict[str, Any] | None = None,
+    ) -> None:
         self.cluster = cluster
         self.tenant_id = tenant_id
         self.scope_id = f"workspace:{uuid.uuid4().hex}"
         self.owner = cluster.client(ADMIN, tenant_id)
         self.owner.admin.CreateWorkspace(
             admin_pb2.CreateWorkspaceRequest(
-                scope_id=f"tenant:{tenant_id}", new_scope_id=self.scope_id, scope_kind=scope_kind
+                scope_id=f"tenant:{tenant_id}", new_scope_id=self.scope_id, scope_kind=scope_kind, policy=policy
             )
         )
 

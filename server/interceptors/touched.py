@@ -13,16 +13,24 @@ _ROW_FILTERED: Final = frozenset({QUERY, INSPECT_HISTORY, SUBSCRIBE, UNSUBSCRIBE
 
 
 def touched_of(access: MethodAccess, request: Any) -> tuple[Touched, ...]:
-    """Returns the objects a request names, with a type where the caller chooses it (Create)."""
-    object_type = first_value(request, access.object_type_fields)
-    object_ids: list[str | None] = [value for path in access.object_id_fields if (value := _value_at(request, path))]
-    if not object_ids and is_row_filtered(access, request):
+    """Returns the objects a request names, with a type where the caller chooses it: of an object that it makes.
+
+    An id and the type of what is made stand in fields named alike (`object_id` and `object_type`, `target_object_id` and
+    `target_object_type`). Any other type a request names is no object's.
+    """
+    if is_row_filtered(access, request):
         return ()
-    if not object_ids and not access.object_id_fields:
-        return ()
-    # The type that a filter names is no object's: only what is made is of the type that the caller chooses.
-    is_new = bool(access.object_type_fields) and access.pamspec_operation not in _ROW_FILTERED
-    return tuple(Touched(object_id, object_type, new=is_new) for object_id in object_ids or [None])
+    touched = []
+    for path in access.object_id_fields:
+        object_id = _value_at(request, path) or None
+        type_path = path.replace("object_id", "object_type")
+        if type_path in access.object_type_fields and access.pamspec_operation not in _ROW_FILTERED:
+            touched.append(Touched(object_id, _value_at(request, type_path) or None, new=True))
+        elif object_id is not None:
+            touched.append(Touched(object_id))
+    if touched or not access.object_id_fields:
+        return tuple(touched)
+    return (Touched(None),)
 
 
 def is_row_filtered(access: MethodAccess, request: Any) -> bool:

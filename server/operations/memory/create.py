@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from remit.v1 import memory_pb2
 from server.call import Call, Change
+from server.creating import creation_events
+from server.derivation import raise_taken, requested
 from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
+from server.lookups import lookups_changed, lookups_of
 from server.mutations import answer, committed, replay_of
 from server.provenances import provenance_from
-from server.versions import Plaintexts, new_version, seal_parts
+from server.state_rules import demand_admitted_start
+from server.versions import Plaintexts, new_version, part_id, seal_parts
 from server.wire import states as wire_states
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us
-from storage.commands import EventRow, ObjectMove, Outcome, Status
-from storage.model.events import ObjectCreated, ToolCompleted, ToolInvoked
+from storage.commands import ObjectMove, Outcome, Status
+from storage.derivatives import Source
 from storage.model.identifiers import new_id
-from storage.model.memory import VersionCore
+from storage.model.memory import PartKind, VersionCore
 from storage.model.states import AvailabilityState, RetentionState, States, default_states
 
 
@@ -31,6 +35,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     tool_outcome = check_content(request.object_type, request.canonical_content)
     object_id = request.object_id or new_id()
     states = _states(request)
+    demand_admitted_start(call, request.object_type, states)
     if states != default_states(request.object_type):
         await call.demand_right(
             "assert_state",
@@ -69,7 +74,9 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
         quality_signals=signals_from(request),
     )
     version = new_version(call, core, integrity)
-    events = _events(call, core, version.digest, tool_outcome)
+    events = creation_events(call, core, version.digest, tool_outcome)
+    registrations, derived_events = await requested(call, request.derived_requests, _source(core), len(events) + 1)
+    events += derived_events
     move = ObjectMove(object_id, None, request.object_type, core.version_id, 1)
     outcome = await call.commit(
         Change(
@@ -78,8 +85,13 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
             moves=[move],
             versions=[version.row],
             contents=parts.rows,
+            colds=[
+                *lookups_changed(object_id, lookups_of(call, core.object_type, plaintexts, parts.refs)),
+                *registrations,
+            ],
         )
     )
+    raise_taken(outcome, "derived_requests.")
     if outcome.status in (Status.EXISTS, Status.DELETED):
         raise _taken(call, request, outcome)
     if outcome.status is Status.REPLAYED:
@@ -87,24 +99,15 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     return memory_pb2.CreateResponse(result=answer(call, core, plaintexts, events))
 
 
-def _events(call: Call, core: VersionCore, digest: str, tool_outcome: str | None) -> list[EventRow]:
-    created = ObjectCreated(
-        object_sequence=core.sequence,
-        envelope_digest=digest,
+def _source(core: VersionCore) -> Source:
+    return Source(
+        object_id=core.object_id,
         object_type=core.object_type,
-        lifecycle_state=core.lifecycle_state,
-        availability_state=core.availability_state,
-        retention_state=core.retention_state,
-        validation_state=core.validation_state,
-        policy_revision=call.view.enforcer.policy_revision,
+        version_id=core.version_id,
+        sequence=core.sequence,
+        content_id=part_id(core.parts, PartKind.CONTENT),
+        is_new=True,
     )
-    named = {"object_id": core.object_id, "version_id": core.version_id}
-    events = [call.event(created, **named)]
-    if core.object_type == "tool_invocation":
-        events.append(call.event(ToolInvoked(), **named))
-    elif core.object_type == "tool_result":
-        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
-    return events
 
 
 def _states(request: memory_pb2.CreateRequest) -> States:

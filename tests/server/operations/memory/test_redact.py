@@ -140,11 +140,13 @@ def test_all_of_an_object_is_withheld(workspace: Workspace, mode: Any) -> None:
 def test_what_is_suppressed_comes_back_with_the_right_to_restore(workspace: Workspace) -> None:
     made = workspace.create(canonical_content=PERSON)
     partial = redact(workspace, made.object_id, made.version_id, "/mail").result
+    mover = workspace.cluster.client("actor:mover")
+    workspace.allow("actor:mover", "read", "transition.availability")
     with pytest.raises(Refusal) as refusal:
-        transition(workspace, made.object_id, partial.version_id, "availability", "available", restorer := None)
+        transition(workspace, made.object_id, partial.version_id, "availability", "available", mover)
     assert refusal.value.reason == "POLICY_DENIED"
-    workspace.allow("actor:admin", "restore")
-    restored = transition(workspace, made.object_id, partial.version_id, "availability", "available", restorer)
+    workspace.allow("actor:mover", "restore")
+    restored = transition(workspace, made.object_id, partial.version_id, "availability", "available", mover)
     assert states(restored.envelope)["availability"] == "available"
     assert restored.envelope.canonical_content == PERSON
     for version_id in ("", made.version_id, partial.version_id, restored.version_id):
@@ -169,7 +171,6 @@ def test_what_is_partial_may_be_removed(workspace: Workspace, target: str) -> No
 
 
 def test_what_is_erased_does_not_come_back(workspace: Workspace) -> None:
-    workspace.allow("actor:admin", "restore")
     made = workspace.create(canonical_content=PERSON)
     hidden = redact(workspace, made.object_id, made.version_id, "/name").result
     erased = redact(workspace, made.object_id, hidden.version_id, "/mail", mode=ERASE)
@@ -211,7 +212,6 @@ def test_redactions_stay_in_force_on_what_is_written_later(workspace: Workspace,
     assert content_of(workspace, made.object_id) == {"sizes": [None, 8], "name": "B"}
     moved = transition(workspace, made.object_id, touched.version_id, "lifecycle", "deprecated")
     assert json.loads(moved.envelope.canonical_content) == {"sizes": [None, 8], "name": "B"}
-    workspace.allow("actor:admin", "restore")
     if mode == SUPPRESS:
         restored = transition(workspace, made.object_id, moved.version_id, "availability", "available")
         assert restored.envelope.canonical_content == again
@@ -252,7 +252,6 @@ def test_provenance_is_redacted_where_a_pointer_says_so(workspace: Workspace, mo
 
 
 def test_integrity_metadata_is_not_given_while_content_is_masked(workspace: Workspace) -> None:
-    workspace.allow("actor:admin", "restore")
     made = workspace.create(canonical_content=PERSON, integrity={"digest": "digest-of-all", "algorithm": "a"})
     partial = redact(workspace, made.object_id, made.version_id, "/mail").result
     assert not workspace.read(made.object_id, version_id=made.version_id).envelope.HasField("integrity")

@@ -1,0 +1,29 @@
+"""The events of a new object, whatever operation makes it (P-10.1-04, P-10.1-09)."""
+
+from __future__ import annotations
+
+from server.call import Call
+from storage.commands import EventRow
+from storage.model.events import ObjectCreated, ToolCompleted, ToolInvoked
+from storage.model.memory import VersionCore
+
+
+def creation_events(call: Call, core: VersionCore, digest: str, tool_outcome: str | None) -> list[EventRow]:
+    """Returns the events of an object's first version; `tool_outcome` is what a tool_result states."""
+    created = ObjectCreated(
+        object_sequence=core.sequence,
+        envelope_digest=digest,
+        object_type=core.object_type,
+        lifecycle_state=core.lifecycle_state,
+        availability_state=core.availability_state,
+        retention_state=core.retention_state,
+        validation_state=core.validation_state,
+        policy_revision=call.view.enforcer.policy_revision,
+    )
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    events = [call.event(created, **named)]
+    if core.object_type == "tool_invocation":
+        events.append(call.event(ToolInvoked(), **named))
+    elif core.object_type == "tool_result":
+        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
+    return events
