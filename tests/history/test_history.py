@@ -38,7 +38,7 @@ SEED = os.environ.get("REMIT_HISTORY_SEED") or uuid.uuid4().hex[:8]
 STRIKES = max(10, OPERATIONS // 500)
 CLIENTS_EACH = 2
 SERVERS = 3
-SWEPT_MAX = 3000
+SWEPT_MAX = OPERATIONS // 5
 
 
 @dataclass
