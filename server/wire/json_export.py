@@ -134,7 +134,7 @@ def _export_version(
     times = ("observed_at", "asserted_at", "valid_from", "valid_until", "committed_at", "recorded_at")
     draft.update(_times(envelope, *times))
     draft["sequence"] = envelope.sequence
-    draft["actor"] = _actor(envelope.actor)
+    draft["actor"] = actor_json(envelope.actor)
     if envelope.provenance.activity:
         draft["provenance"] = _provenance(envelope.provenance)
     else:
@@ -162,8 +162,8 @@ def export_delegation(delegation: delegation_pb2.Delegation) -> ExportedRecord:
     draft = _texts(
         delegation, "spec_version", "delegation_id", "version_id", "scope_id", "target_scope_id", "policy_basis"
     )
-    draft["granting_actor"] = _actor(delegation.granting_actor)
-    draft["delegated_actor"] = _actor(delegation.delegated_actor)
+    draft["granting_actor"] = actor_json(delegation.granting_actor)
+    draft["delegated_actor"] = actor_json(delegation.delegated_actor)
     draft["granted_operations"] = list(delegation.granted_operations)
     for name in ("granted_object_types", "granted_object_ids"):
         if delegation.HasField(name):
@@ -174,7 +174,7 @@ def export_delegation(delegation: delegation_pb2.Delegation) -> ExportedRecord:
     draft.update(_times(delegation, "not_before", "not_after", "committed_at", "recorded_at"))
     draft.update(_states(delegation))
     draft["sequence"] = delegation.sequence
-    draft["actor"] = _actor(delegation.actor)
+    draft["actor"] = actor_json(delegation.actor)
     draft["provenance"] = _provenance(delegation.provenance)
     side: JsonObject = {
         "kind": "delegation",
@@ -198,8 +198,8 @@ def export_event(event: ledger_pb2.LedgerEvent) -> ExportedRecord:
     whole["event_type"] = own_type
     whole.update(_times(event, "recorded_at"))
     whole["sequence"] = event.sequence
-    whole["actor"] = _actor(event.actor)
-    whole.update(_texts(event, "object_id", "version_id"))
+    whole["actor"] = actor_json(event.actor)
+    whole.update(_texts(event, "object_id", "relationship_id", "version_id"))
     payload: JsonObject = json.loads(event.payload_json) if event.payload_json else {}
     if event.delegation_id:
         payload = {**payload, "delegation_id": event.delegation_id}
@@ -287,7 +287,8 @@ _ATTESTATION_TEXTS: Final = (
 )
 
 
-def _actor(actor: common_pb2.Actor) -> JsonObject:
+def actor_json(actor: common_pb2.Actor) -> JsonObject:
+    """Returns an actor as the draft has it."""
     exported = _texts(actor, "actor_id", "actor_kind", "display_name", "on_behalf_of_actor_id", "delegation_id")
     if actor.HasField("attestation"):
         attestation = _texts(actor.attestation, *_ATTESTATION_TEXTS)
@@ -300,7 +301,7 @@ def _actor(actor: common_pb2.Actor) -> JsonObject:
 
 def _provenance(provenance: common_pb2.Provenance) -> JsonObject:
     exported = _texts(provenance, "provenance_id", "source_ref", "activity", "transformation_parent", "integrity_ref")
-    exported["actor"] = _actor(provenance.actor)
+    exported["actor"] = actor_json(provenance.actor)
     # The draft has no place for the run, but evidence it may well be (Q04).
     run = [f"{EVALUATION_RUN_PREFIX}{provenance.evaluation_run_id}"] if provenance.evaluation_run_id else []
     if provenance.evidence_refs or run:
