@@ -40,9 +40,7 @@ def subscribe(
     return subscription
 
 
-def poll(
-    subscription: ledger_pb2.Subscription, client: Client, **fields: Any
-) -> ledger_pb2.PollSubscriptionResponse:
+def poll(subscription: ledger_pb2.Subscription, client: Client, **fields: Any) -> ledger_pb2.PollSubscriptionResponse:
     """One poll; `max_events`, `wait_ms`."""
     request = ledger_pb2.PollSubscriptionRequest(
         scope_id=subscription.scope_id, subscription_id=subscription.subscription_id, **fields
