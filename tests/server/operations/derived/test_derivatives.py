@@ -1,4 +1,4 @@
-"""Derivatives: registered with their source, listed, removed; never a version, never after their source (P-7.6-*, P-7.8-*)."""
+"""Derivatives: registered with their source, listed, removed; never a version, never after their source (P-7.6-*)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import common_pb2, ledger_pb2
+from remit.v1 import common_pb2, ledger_pb2, memory_pb2
 from tests.cluster import Cluster, Refusal, Workspace
 from tests.server.operations.derived.embeddings import (
     ids,
@@ -204,8 +204,6 @@ def test_a_partly_redacted_object_is_represented_by_its_current_version_only(wor
     register_space(workspace)
     made = workspace.create(canonical_content=b'{"statement":"x","secret":"y"}')
     register(workspace, made, [1, 0])
-    from remit.v1 import memory_pb2
-
     request = memory_pb2.RedactRequest(
         scope_id=workspace.scope_id,
         object_id=made.object_id,
@@ -243,7 +241,7 @@ def test_lineage_is_paged_and_chosen_by_version(workspace: Workspace) -> None:
 
 def test_an_artifact_elsewhere_is_registered_once_and_may_have_several_sources(workspace: Workspace) -> None:
     sources = [workspace.create(), workspace.create()]
-    named = {"space_id": "", "artifact_type": "summary", "store_id": "s", "artifact_id": "artifact:1"}
+    named: dict[str, Any] = {"space_id": "", "artifact_type": "summary", "store_id": "s", "artifact_id": "artifact:1"}
     first = [register(workspace, made, **named) for made in sources]
     again = register(workspace, sources[0], **named)
     assert list(again.event_ids) == []
@@ -287,7 +285,7 @@ def test_rights_over_objects_bound_what_is_registered_and_removed(workspace: Wor
 def test_a_registration_is_replayed_by_its_key(workspace: Workspace) -> None:
     register_space(workspace)
     made = workspace.create()
-    named = {"artifact_id": "artifact:1", "idempotency_key": "key"}
+    named: dict[str, Any] = {"artifact_id": "artifact:1", "idempotency_key": "key"}
     first, again = (register(workspace, made, [1, 0], **named) for _ in range(2))
     assert (again.replayed, list(again.event_ids), again.lineage) == (True, list(first.event_ids), first.lineage)
     _refused("DUPLICATE_OPERATION", lambda: register(workspace, made, [0, 1], **named))

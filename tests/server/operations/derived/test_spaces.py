@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from remit.v1 import derived_pb2, ledger_pb2
@@ -48,9 +51,9 @@ def test_the_same_descriptor_again_changes_nothing(workspace: Workspace) -> None
 @pytest.mark.parametrize("name", DESCRIPTOR)
 def test_an_id_never_gets_another_descriptor(workspace: Workspace, name: str) -> None:
     register_space(workspace)
-    other = {"dimensions": 3, "distance_metric": "l2"}.get(name, "other")
+    other: dict[str, Any] = {name: {"dimensions": 3, "distance_metric": "l2"}.get(name, "other")}
     with pytest.raises(Refusal) as refusal:
-        register_space(workspace, **{name: other})
+        register_space(workspace, **other)
     assert refusal.value.reason == "INVALID_REQUEST"
     assert refusal.value.fields == [f"embedding_space.{name}"]
     assert getattr(_get(workspace, "space:a").embedding_space, name) == DESCRIPTOR[name]
@@ -112,12 +115,13 @@ def test_spaces_that_are_equal_but_for_their_id_are_never_compared(workspace: Wo
             assert [row.object_id for row in page.results] == [made.object_id]
             assert page.metadata.embedding_space_id == space_id
     # A vector of the one against the other, and an artifact of the one registered in the other.
-    for attempt in (
+    attempts: list[Callable[[], Any]] = [
         lambda: nearest(workspace, [1, 0], "space:b", query_vector_space_id="space:a"),
         lambda: register(workspace, of_a, [1, 0], "space:b", artifact_id=registered.lineage.artifact_id),
         lambda: nearest(workspace, [1, 0], "space:c"),
         lambda: nearest(workspace, [1, 0, 0], "space:a"),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(Refusal) as refusal:
             attempt()
         assert refusal.value.reason == "EMBEDDING_SPACE_MISMATCH"
