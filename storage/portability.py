@@ -156,11 +156,12 @@ async def page_of_versions(
 
 
 class ExportedRelationship(NamedTuple):
-    """A version of a relationship with whether its parts may be given, and the stored types of its two ends."""
+    """A version of a relationship with whether its parts may be given, and the stored types of its ends (None: gone)."""
 
     version: StoredRelationship
     given: bool
-    end_types: tuple[str, ...]
+    source_type: str | None
+    target_type: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +218,8 @@ async def page_of_relationships(
     for row in rows:
         version = stored_relationship(row[_RELATIONSHIP_AT:])
         if version is not None:
-            given, *end_types = row[_HEAD_WIDTH:_RELATIONSHIP_AT]
-            found.append(ExportedRelationship(version, bool(given), tuple(kind for kind in end_types if kind)))
+            given, source_type, target_type = row[_HEAD_WIDTH:_RELATIONSHIP_AT]
+            found.append(ExportedRelationship(version, bool(given), source_type, target_type))
     return RelationshipPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found))
 
 

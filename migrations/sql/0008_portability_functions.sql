@@ -31,7 +31,12 @@ begin
                   cross join lateral (select from remit.relationships l where l.tenant_id = p_tenant
                       and l.scope_id = p_scope and l.relationship_id = r.fields ->> 'relationship_id' limit 1) l
                    where r.tenant_id = p_tenant and r.scope_id = p_scope
-                     and r.import_id = p_change ->> 'import_id' and r.kind = 'relationship') then
+                     and r.import_id = p_change ->> 'import_id' and r.kind = 'relationship')
+       or exists (select from remit.import_rows r
+                    join remit.embedding_spaces s on s.tenant_id = p_tenant and s.scope_id = p_scope
+                     and s.embedding_space_id = r.fields ->> 'embedding_space_id'
+                   where r.tenant_id = p_tenant and r.scope_id = p_scope
+                     and r.import_id = p_change ->> 'import_id' and r.kind = 'space') then
         status := 'stale';
     end if;
 end
@@ -61,7 +66,7 @@ begin
         delete from remit.import_rows r
          where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = v_import;
     when 'import.apply' then
-        perform remit.apply_import_rows(p_tenant, p_scope, v_import, p_base);
+        perform remit.apply_import_rows(p_tenant, p_scope, v_import, p_base, p_now);
         delete from remit.import_rows r
          where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = v_import;
         insert into remit.imports (tenant_id, scope_id, import_id, export_digest, source_tenant_id, source_scope_id,
@@ -74,7 +79,8 @@ end
 $$;
 
 -- The staged rows of one import become rows of the workspace, table by table.
-create function remit.apply_import_rows(p_tenant text, p_scope text, p_import text, p_base bigint) returns void
+create function remit.apply_import_rows(p_tenant text, p_scope text, p_import text, p_base bigint,
+                                        p_now timestamptz) returns void
 language plpgsql volatile set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -147,6 +153,47 @@ begin
      cross join lateral jsonb_to_record(r.fields) as k(field text, lookup text, object_id text, content_id uuid)
      where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = p_import and r.kind = 'lookup'
         on conflict do nothing;
+    insert into remit.embedding_spaces (tenant_id, scope_id, embedding_space_id, provider, model, model_revision, dimensions,
+            distance_metric, normalization, preprocessing_profile, embedding_kind, canonicalization_rules, created_at,
+            created_by, ledger_sequence)
+    select p_tenant, p_scope, s.embedding_space_id, s.provider, s.model, s.model_revision, s.dimensions,
+           s.distance_metric, s.normalization, s.preprocessing_profile, s.embedding_kind, s.canonicalization_rules,
+           s.created_at, s.created_by, p_base + 1
+      from remit.import_rows r
+     cross join lateral jsonb_to_record(r.fields) as s(embedding_space_id text, provider text, model text,
+           model_revision text, dimensions integer, distance_metric text, normalization text,
+           preprocessing_profile text, embedding_kind text, canonicalization_rules text, created_at timestamptz,
+           created_by jsonb)
+     where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = p_import and r.kind = 'space';
+    -- An artifact of the same name that is here already stays what it is.
+    with came as (
+        select x.*, convert_from(r.first, 'UTF8')::real[] as embedding
+          from remit.import_rows r
+         cross join lateral jsonb_to_record(r.fields) as x(artifact_type text, artifact_id text, artifact_version text,
+               embedding_space_id text, object_id text, object_type text, version_id text, sequence bigint,
+               content_id uuid)
+         where r.tenant_id = p_tenant and r.scope_id = p_scope and r.import_id = p_import and r.kind = 'vector'),
+    kept as (
+        insert into remit.vectors (tenant_id, scope_id, embedding_space_id, artifact_type, artifact_id, artifact_version,
+                object_id, object_type, content_id, ledger_sequence, embedding)
+        select p_tenant, p_scope, c.embedding_space_id, c.artifact_type, c.artifact_id, c.artifact_version, c.object_id,
+               c.object_type, c.content_id, p_base + 1, c.embedding
+          from came c
+            on conflict do nothing
+        returning artifact_type, artifact_id, artifact_version)
+    insert into remit.derivatives (tenant_id, scope_id, store_id, artifact_type, artifact_id, artifact_version, object_id,
+            version_id, sequence, content_id, embedding_space_id, kept, outdated_sequence, registered_at,
+            ledger_sequence)
+    select p_tenant, p_scope, '', c.artifact_type, c.artifact_id, c.artifact_version, c.object_id, c.version_id,
+           c.sequence, c.content_id, c.embedding_space_id, true,
+           case when n.content_id is distinct from c.content_id then p_base + 1 end, p_now, p_base + 1
+      from kept k
+      join came c on c.artifact_type = k.artifact_type and c.artifact_id = k.artifact_id
+       and c.artifact_version = k.artifact_version
+      join remit.memory_objects o on o.tenant_id = p_tenant and o.scope_id = p_scope and o.object_id = c.object_id
+      join remit.memory_versions n on n.tenant_id = p_tenant and n.scope_id = p_scope and n.object_id = o.object_id
+       and n.sequence = o.sequence
+        on conflict do nothing;
     insert into remit.imported_delegations (tenant_id, scope_id, import_id, position, kind, record)
     select p_tenant, p_scope, p_import, r.number, r.fields ->> 'kind', r.first
       from remit.import_rows r
@@ -160,4 +207,4 @@ $$;
 
 revoke all on function remit.judge_import(text, text, jsonb) from public;
 revoke all on function remit.apply_import(text, text, jsonb, bytea[], bigint, timestamptz) from public;
-revoke all on function remit.apply_import_rows(text, text, text, bigint) from public;
+revoke all on function remit.apply_import_rows(text, text, text, bigint, timestamptz) from public;

@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from remit.v1 import portability_pb2, portability_pb2_grpc
+from remit.v1 import portability_pb2
 from server.cli.export_file import header_line, record_line, trailer_line
 from server.cli.service import bearer, open_channel, refusals_told, service_options
 
@@ -59,8 +59,12 @@ def export(
     header, trailer = portability_pb2.ExportHeader(), portability_pb2.ExportTrailer()
     with open_channel(address, ca_file) as channel, progress, _appearing_whole(output) as writer:
         task = progress.add_task("exporting", total=None)
-        stub = portability_pb2_grpc.PortabilityServiceStub(channel)
-        for response in stub.ExportWorkspace(request, metadata=bearer(token)):
+        method = channel.unary_stream(
+            "/remit.v1.PortabilityService/ExportWorkspace",
+            request_serializer=portability_pb2.ExportWorkspaceRequest.SerializeToString,
+            response_deserializer=portability_pb2.ExportWorkspaceResponse.FromString,
+        )
+        for response in method(request, metadata=bearer(token)):
             match response.WhichOneof("item"):
                 case "header":
                     header = response.header

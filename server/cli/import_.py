@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from remit.v1 import portability_pb2, portability_pb2_grpc
+from remit.v1 import portability_pb2
 from server.cli.export_file import BadLineError, read_file
 from server.cli.service import bearer, open_channel, refusals_told, service_options
 
@@ -63,8 +63,13 @@ def import_(
         first = portability_pb2.ImportWorkspaceRequest(
             scope_id=scope_id, policy_basis=policy_basis, remap=remap, dry_run=dry_run
         )
-        stub = portability_pb2_grpc.PortabilityServiceStub(channel)
-        answer = stub.ImportWorkspace(_messages(file, first, show), metadata=bearer(token), timeout=_CALL_SECONDS)
+        method = channel.stream_unary(
+            "/remit.v1.PortabilityService/ImportWorkspace",
+            request_serializer=portability_pb2.ImportWorkspaceRequest.SerializeToString,
+            response_deserializer=portability_pb2.ImportWorkspaceResponse.FromString,
+        )
+        sent = _messages(file, first, show)
+        answer: portability_pb2.ImportWorkspaceResponse = method(sent, metadata=bearer(token), timeout=_CALL_SECONDS)
     if as_json:
         click.echo(json.dumps(MessageToDict(answer, preserving_proto_field_name=True)))
     else:

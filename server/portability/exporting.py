@@ -20,6 +20,7 @@ from server.portability.rights import demand_whole, standing_page
 from server.relationship_retrieval import open_relationships, readable_relationship
 from server.retrieval import open_rows
 from server.row_authority import row_filter
+from server.views import WorkspaceView
 from server.wire.delegations import delegation_message
 from server.wire.envelopes import envelope_of
 from server.wire.events import event_message
@@ -34,8 +35,10 @@ from storage.encryption import IntegrityViolation
 from storage.model.canonical import MalformedCanonical
 from storage.model.delegation import DelegationVersion, parse_delegation_core
 from storage.model.ledger_rows import EventRow
+from storage.model.relationship import RelationshipCore
 from storage.portability import (
     Bound,
+    ExportedRelationship,
     ExportedVersion,
     GrantVersion,
     HistoryRecord,
@@ -170,10 +173,24 @@ async def _page_of_relationships(
     made: list[tuple[tuple[str, int], Sequence[Record]]] = []
     for row, (core, plaintexts) in zip(page.rows, opened, strict=True):
         held = plan.object_ids is None or {core.source_object_id, core.target_object_id} <= set(plan.object_ids)
-        exported = export_relationship(readable_relationship(call, core, plaintexts, row.end_types))
+        exported = export_relationship(readable_relationship(call, core, plaintexts, await _ends(call, core, row)))
         found = _versioned(records.RELATIONSHIP, exported) if held else []
         made.append(((core.relationship_id, core.sequence), found))
     return made
+
+
+async def _ends(call: Call, core: RelationshipCore, row: ExportedRelationship) -> list[tuple[WorkspaceView, str, str]]:
+    """The ends that are there, each with the policy of its workspace."""
+    ends = []
+    if row.source_type is not None:
+        ends.append((call.view, row.source_type, core.source_object_id))
+    if row.target_type is not None:
+        view: WorkspaceView | None = call.view
+        if core.target_scope != call.scope_id:
+            view = await call.services.views.get(call.tenant_id, core.target_scope)
+        if view is not None:
+            ends.append((view, row.target_type, core.target_object_id))
+    return ends
 
 
 async def _grants(call: Call, plan: ExportPlan) -> AsyncIterator[Record]:

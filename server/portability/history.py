@@ -202,7 +202,7 @@ def _event_row(read: DraftObject) -> tuple[EventRow, tuple[Any, Any]]:
         chain_hash=_hash_of(read, "chain_hash"),
         actor_id=actor_id,
         **own,
-        **{name: names.get(name) for name in ("object_id", "version_id", "delegation_id")},
+        **{name: names.get(name) for name in ("object_id", "version_id", "delegation_id", "relationship_id")},
     )
     return row, (names.get("tenant_id"), names.get("scope_id"))
 

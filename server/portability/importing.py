@@ -12,7 +12,7 @@ from server.portability import records
 from server.portability.planning import TOMBSTONED, ImportPlan
 from server.portability.reading import ExportReader, Thing
 from server.portability.spool import Spool
-from server.portability.staging import Staging, stage_history, stage_memory
+from server.portability.staging import Staging, stage_derived, stage_history, stage_memory
 from server.refusals import Refused, StaleFacts
 from storage.commands import ColdChange, Status
 from storage.errors import StorageError
@@ -90,8 +90,11 @@ async def store(
     response = _response(call, incoming, plan)
     staging = Staging(call, new_id())
     try:
-        await stage_memory(staging, incoming.reader.things, incoming.spool, plan, incoming.request.policy_basis)
-        await stage_history(staging, incoming.spool)
+        reader, spool = incoming.reader, incoming.spool
+        basis = incoming.request.policy_basis
+        await stage_memory(staging, reader.things, spool, plan, basis, derived=bool(reader.derived.spaces))
+        response.derived = await stage_derived(staging, reader.derived.spaces, spool, plan.new_spaces)
+        await stage_history(staging, spool)
         await staging.flush()
         return await _apply(call, incoming, staging, response, imports_seen)
     except (StaleFacts, Refused, StorageError):

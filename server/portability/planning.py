@@ -7,7 +7,7 @@ overwritten: neither a version, nor a tombstone, nor a hold (P-8.4-05; field rep
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from authz.policy import CROSS_SCOPE_RELATIONSHIP
@@ -15,9 +15,11 @@ from server.call import Call
 from server.domain_errors import InvalidObject, LegalHold, VersionConflict
 from server.portability import records
 from server.portability.comparing import Fingerprint, Key, fingerprint_of, fingerprints_here
+from server.portability.derived import DerivedReader
 from server.portability.incoming import IncomingVersion
 from server.portability.reading import Thing, kind_of, versions_of
 from server.portability.spool import Spool
+from storage.derivatives import load_spaces
 from storage.imports import ObjectHere, objects_here, relationships_here, version_ids_here
 from storage.model.identifiers import new_id
 from storage.model.relationship import RelationshipCore
@@ -34,14 +36,17 @@ class ImportPlan:
 
     skipped: dict[Key, str] = field(default_factory=dict)
     renamed: dict[Key, str] = field(default_factory=dict)
+    new_spaces: tuple[str, ...] = ()
 
     def new_things(self, things: Mapping[Key, Thing]) -> Iterator[Thing]:
         """Yields what is to be stored."""
         return (thing for key, thing in things.items() if key not in self.skipped)
 
 
-async def plan_import(call: Call, things: Mapping[Key, Thing], spool: Spool, *, remap: bool) -> ImportPlan:
-    """Returns what to do with each thing.
+async def plan_import(
+    call: Call, things: Mapping[Key, Thing], derived: DerivedReader, spool: Spool, *, remap: bool
+) -> ImportPlan:
+    """Returns what to do with each thing, and which embedding spaces are new here.
 
     Raises VersionConflict for other versions of what stands here, LegalHold where that is on hold, InvalidObject for
     version ids or ends that do not fit.
@@ -54,7 +59,19 @@ async def plan_import(call: Call, things: Mapping[Key, Thing], spool: Spool, *, 
         await _compare(call, things, spool, {key: here[key] for key in standing}, plan, remap=remap)
     await _check_version_ids(call, things, plan)
     await _check_ends(call, things, here, plan)
+    plan.new_spaces = await _new_spaces(call, derived)
     return plan
+
+
+async def _new_spaces(call: Call, derived: DerivedReader) -> tuple[str, ...]:
+    """Returns the spaces that are not here; raises InvalidObject for one whose id another descriptor has here."""
+    found = await load_spaces(call.services.database, call.tenant_id, call.scope_id, list(derived.spaces))
+    for space_id, stored in found.items():
+        came = derived.spaces[space_id]
+        if replace(stored.space, created_at_us=0, created_by=None) != replace(came, created_at_us=0, created_by=None):
+            place = f"records[{derived.space_numbers[space_id]}].embedding_space_id"
+            raise InvalidObject(place, f"is another space here (embedding_space {space_id})")
+    return tuple(space_id for space_id in derived.spaces if space_id not in found)
 
 
 async def _things_here(call: Call, things: Mapping[Key, Thing]) -> dict[Key, ObjectHere]:

@@ -84,7 +84,7 @@ class ExportReader:
         self.digest = records.ExportDigest()
         self.delegations = 0
         self.foreign_events = 0
-        self.derived = DerivedReader(header.scope_id)
+        self.derived = DerivedReader()
         self._version_ids: set[str] = set()
         self._rank = 0
         self._key: tuple[str, int] = ("", 0)
@@ -142,7 +142,7 @@ class ExportReader:
         elif kind.startswith(records.HISTORY):
             self._take_history(kind.removeprefix(records.HISTORY), value, record, own=False)
         elif base in (records.EMBEDDING_SPACE, records.VECTOR):
-            self.derived.take(kind, value)
+            self.derived.take(kind, value, self.number, self.things)
         else:
             self._take_history(kind, value, record, own=True)
 

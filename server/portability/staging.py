@@ -5,7 +5,7 @@ Rows are staged some at a time, so that no more than a batch of them is ever hel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
@@ -13,6 +13,7 @@ from uuid import UUID
 from server.call import Call, Change
 from server.lookups import lookups_of
 from server.portability import records
+from server.portability.derived import vector_of_record
 from server.portability.incoming import IncomingVersion
 from server.portability.planning import ImportPlan
 from server.portability.reading import Thing, kind_of, versions_of
@@ -21,6 +22,7 @@ from server.portability.told import primary_event
 from server.relating import relationship_columns
 from server.versions import Plaintexts, new_version, seal_parts
 from storage.commands import ColdChange, ContentRow, EventRow
+from storage.model.embedding import EmbeddingSpace, vector_text
 from storage.model.memory import PartKind, PartRef, VersionCore, envelope_digest
 from storage.model.relationship import RelationshipCore, content_owner, relationship_core_bytes
 from storage.model.states import AvailabilityState
@@ -29,6 +31,10 @@ from storage.model.times import iso_text
 _ROWS_PER_BATCH: Final = 500
 _BYTES_PER_BATCH: Final = 2 << 20
 _FIRST_BLOB: Final = "b0"
+_DESCRIPTOR: Final = (
+    *("embedding_space_id", "provider", "model", "model_revision", "dimensions", "distance_metric", "normalization"),
+    *("preprocessing_profile", "embedding_kind", "canonicalization_rules"),
+)
 
 
 @dataclass(slots=True)
@@ -43,12 +49,16 @@ class _Previous:
 
 @dataclass(slots=True)
 class Staging:
-    """The staged rows of one import: how many of them there are, and the events of the versions among them."""
+    """The staged rows of one import: how many of them there are, and the events of the versions among them.
+
+    `sources` are the versions by id that something may have been derived of, kept where the export has derived state.
+    """
 
     call: Call
     import_id: str
     events: list[EventRow] = field(default_factory=list)
     rows_staged: int = 0
+    sources: dict[str, VersionCore] = field(default_factory=dict)
     _rows: list[dict[str, Any]] = field(default_factory=list)
     _blobs: list[bytes] = field(default_factory=list)
     _bytes: int = 0
@@ -81,7 +91,13 @@ class Staging:
 
 
 async def stage_memory(
-    staging: Staging, things: Mapping[tuple[str, str], Thing], spool: Spool, plan: ImportPlan, policy_basis: str
+    staging: Staging,
+    things: Mapping[tuple[str, str], Thing],
+    spool: Spool,
+    plan: ImportPlan,
+    policy_basis: str,
+    *,
+    derived: bool,
 ) -> None:
     """Stages every version that the plan stores, with its event. Raises KeyStoreUnavailable, StaleFacts, Refused."""
     call = staging.call
@@ -97,6 +113,8 @@ async def stage_memory(
         refs = await _sealed(staging, owner, version, previous)
         before = None if previous is None else previous.core
         core = replace(core, parts=refs, previous_version_id=None if before is None else before.version_id)
+        if derived and isinstance(core, VersionCore):
+            staging.sources[core.version_id] = core
         await _stage_version(staging, core, version, before, policy_basis)
         if core.version_id == things[key].last.version_id:
             await _stage_pointer(staging, core)
@@ -227,3 +245,39 @@ async def stage_history(staging: Staging, spool: Spool) -> None:
                 await staging.add("ledger", {"kind": records.LEDGER}, first)
             chained = chained or kind in (records.LEDGER, records.EVENT)
             await staging.add("ledger", {"kind": own}, record)
+
+
+async def stage_derived(
+    staging: Staging, spaces: Mapping[str, EmbeddingSpace], spool: Spool, new_spaces: Collection[str]
+) -> int:
+    """Stages embedding spaces that are new here, and vectors of versions that are; returns how many of both."""
+    count = 0
+    for space_id in new_spaces:
+        space = spaces[space_id]
+        fields: dict[str, Any] = {name: getattr(space, name) for name in _DESCRIPTOR}
+        created_by = space.created_by or staging.call.actor_ref()
+        fields |= {"created_at": iso_text(space.created_at_us), "created_by": created_by.for_core()}
+        await staging.add("space", fields)
+        count += 1
+    for kind, record in spool:
+        if kind != records.VECTOR:
+            continue
+        vector = vector_of_record(records.parsed(record))
+        source = staging.sources.get(vector.version_id)
+        if source is None:
+            continue  # its object is not stored by this import
+        content = source.parts.get(PartKind.CONTENT)
+        fields = {
+            "artifact_type": vector.artifact_type,
+            "artifact_id": vector.artifact_id,
+            "artifact_version": vector.artifact_version,
+            "embedding_space_id": vector.embedding_space_id,
+            "object_id": source.object_id,
+            "object_type": source.object_type,
+            "version_id": source.version_id,
+            "sequence": source.sequence,
+            "content_id": None if content is None else str(content.content_id),
+        }
+        await staging.add("vector", fields, vector_text(vector.vector))
+        count += 1
+    return count

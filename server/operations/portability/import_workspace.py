@@ -108,7 +108,13 @@ async def _take_in(call: Call, incoming: Incoming, demand: partial[None]) -> por
             )
             if earlier.result is not None:
                 return await answer_of_earlier(call, incoming, earlier.result)
-            plan = await plan_import(call, incoming.reader.things, incoming.spool, remap=incoming.request.remap)
+            plan = await plan_import(
+                call,
+                incoming.reader.things,
+                incoming.reader.derived,
+                incoming.spool,
+                remap=incoming.request.remap,
+            )
             if incoming.request.dry_run:
                 return dry_answer(call, incoming, plan)
             return await store(call, incoming, plan, imports_seen=earlier.imports)
