@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from tests.cluster import ADMIN, TENANT, Client, Cluster, Refusal, Workspace
 from tests.conftest import DatabaseDsns, dsns, reachable_folder
 from tests.faults.postgres_process import OwnPostgres
 from tests.faults.waiting import until
+from tests.server.operations.memory.redactions import ERASE, redact
 from tests.server.operations.memory.requests import delete, update
 from tests.server.workers.key_stores import KINDS, OneKeyStore, key_store_of_kind
 
@@ -50,7 +52,10 @@ def run_program(name: str, *arguments: str) -> None:
 
 @dataclass(frozen=True)
 class Story:
-    """A deletion that backups were taken before: a dump file, and a folder with a copy of the server's files."""
+    """Removals that backups were taken before: a dump file, and a folder with a copy of the server's files.
+
+    `erased` are objects of which a place, or everything, was erased, with their versions.
+    """
 
     cluster: Cluster
     store: OneKeyStore
@@ -58,6 +63,7 @@ class Story:
     server: EmbeddedServer
     kept: Any
     version_ids: tuple[str, str]
+    erased: dict[str, tuple[str, ...]]
     dump: Path
     copy: Path
 
@@ -105,17 +111,29 @@ def story(request: pytest.FixtureRequest, postgres: EmbeddedServer) -> Iterator[
             kept = workspace.create(object_id="mem:kept", canonical_content=b'"kept"')
             made = workspace.create(**CREATION)
             updated = update(workspace, made.object_id, made.version_id, canonical_content=f'"{SECRET}"'.encode())
+            places = twice(workspace, "mem:places")
+            entire = twice(workspace, "mem:entire")
             dump = folder / "content.dump"
             run_program("pg_dump", "--format=custom", f"--file={dump}", own.databases().superuser)
             copy = copy_files(own.server)
             delete(workspace, made.object_id, updated.version_id)
-            until(lambda: workspace.events(event_classes=[CLOSED]), "the erasure is done")
-            yield Story(cluster, store, workspace, own.server, kept, (made.version_id, updated.version_id), dump, copy)
+            redact(workspace, "mem:places", places[1], "/text", mode=ERASE)
+            redact(workspace, "mem:entire", entire[1], whole=True, mode=ERASE)
+            until(lambda: len(workspace.events(event_classes=[CLOSED])) == 3, "the erasures are done")
+            versions, erased = (made.version_id, updated.version_id), {"mem:places": places, "mem:entire": entire}
+            yield Story(cluster, store, workspace, own.server, kept, versions, erased, dump, copy)
         finally:
             cluster.close()
             shutil.rmtree(folder, ignore_errors=True)
             if copy is not None:
                 shutil.rmtree(copy, ignore_errors=True)
+
+
+def twice(workspace: Workspace, object_id: str) -> tuple[str, ...]:
+    """Creates an object with the secret in two versions; returns their ids."""
+    made = workspace.create(object_id=object_id, canonical_content=f'{{"text":"{SECRET}","n":1}}'.encode())
+    content = f'{{"text":["again","{SECRET}"],"n":2}}'.encode()
+    return made.version_id, update(workspace, object_id, made.version_id, canonical_content=content).version_id
 
 
 def hold_to_silence(story: Story, database: DatabaseDsns) -> None:
@@ -131,10 +149,11 @@ def hold_to_silence(story: Story, database: DatabaseDsns) -> None:
             ).fetchone()
             assert stored == (5,)  # the backup has the rows; their keys are no more
         assert workspace.read("mem:kept", client).envelope == story.kept.envelope
-        for version_id in ("", *story.version_ids):
-            for allow_tombstone in (False, True):
+        removed = {"mem:doomed": story.version_ids, **story.erased}
+        for object_id, version_ids in removed.items():
+            for version_id, allow_tombstone in itertools.product(("", *version_ids), (False, True)):
                 with pytest.raises(Refusal) as refusal:
-                    workspace.read("mem:doomed", client, version_id=version_id, allow_tombstone=allow_tombstone)
+                    workspace.read(object_id, client, version_id=version_id, allow_tombstone=allow_tombstone)
                 assert refusal.value.reason == "INTERNAL_ERROR"
                 assert [detail.value for detail in refusal.value.pamspec.details] == ["INTEGRITY"]
                 assert SECRET not in str(refusal.value)
