@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from remit.v1 import memory_pb2
 from server.call import Call
 from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
+from server.versions import part_id
 from storage.commands import ColdChange, EventRow, Outcome, Status
 from storage.derivatives import Artifact, Source, StoredSpace, load_spaces, registered
 from storage.model.derived_events import EmbeddingGenerated, LineageRegistered
 from storage.model.embedding import EMBEDDING, EmbeddingSpace, vector_problem
 from storage.model.identifiers import new_id
+from storage.model.memory import PartKind, VersionCore
 
 
 async def space_of(call: Call, embedding_space_id: str) -> StoredSpace:
@@ -71,9 +73,9 @@ def raise_taken(outcome: Outcome, field_prefix: str = "") -> None:
 
 
 async def requested(
-    call: Call, requests: Sequence[memory_pb2.DerivedRequest], source: Source, first_event: int
+    call: Call, requests: Sequence[memory_pb2.DerivedRequest], core: VersionCore, first_event: int
 ) -> tuple[list[ColdChange], list[EventRow]]:
-    """Returns the registrations that come with a new object, in the same transaction (P-10.1-02).
+    """Returns the registrations that come with the first version of an object, in its transaction (P-10.1-02).
 
     Raises EmbeddingSpaceMismatch, InvalidRequest.
     """
@@ -87,6 +89,14 @@ async def requested(
     spaces = await load_spaces(call.services.database, call.tenant_id, call.scope_id, wanted)
     if len(spaces) < len(wanted):
         raise EmbeddingSpaceMismatch
+    source = Source(
+        object_id=core.object_id,
+        object_type=core.object_type,
+        version_id=core.version_id,
+        sequence=core.sequence,
+        content_id=part_id(core.parts, PartKind.CONTENT),
+        is_new=True,
+    )
     seen: set[str] = set()
     for index, request in enumerate(requests):
         place = f"derived_requests[{index}]"

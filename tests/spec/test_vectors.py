@@ -11,16 +11,14 @@ import pytest
 
 from server.wire.json_export import JsonObject
 from tests.cluster import Cluster, Refusal
+from tests.spec import relationship_drives
 from tests.spec import vector_drives as drives
 from tests.spec_coverage import shared_folder
 
 VECTORS = shared_folder() / "spec" / "vectors"
 
 LATER = {
-    "valid/relationship-creation.json": "relationships",
-    "invalid/cross-scope-relationship-without-policy.json": "relationships",
     "invalid/subscription-negative-start-sequence.json": "subscriptions",
-    "invalid/vector-without-embedding-space.json": "vectors and embedding spaces",
     "invalid/reused-immutable-version-identifier.json": "import: no other operation takes a version id",
     "invalid/silent-overwrite-attempt.json": "import: no other operation takes a version id",
 }
@@ -59,10 +57,12 @@ DRIVEN: dict[str, Callable[[drives.Stage, JsonObject], Any]] = {
     "valid/object-history.json": drives.driven_move,
     "valid/pending-deletion.json": drives.driven_removal,
     "valid/redaction-with-tombstone.json": drives.driven_removal,
+    "valid/relationship-creation.json": relationship_drives.driven_relationship,
     "valid/retention-transition.json": drives.driven_move,
     "valid/scalar-canonical-content.json": drives.driven_creation,
     "valid/structured-query.json": drives.driven_query,
     "valid/tool-invocation.json": drives.driven_creation,
+    "invalid/cross-scope-relationship-without-policy.json": relationship_drives.related,
     "invalid/delegation-unknown-operation.json": drives.granted,
     "invalid/delegation-window-inverted.json": drives.granted,
     "invalid/deletion-blocked-by-legal-hold.json": drives.refused_deletion,
@@ -76,6 +76,7 @@ DRIVEN: dict[str, Callable[[drives.Stage, JsonObject], Any]] = {
     "invalid/tool-invocation-missing-tool-name.json": drives.refused_content("tool_invocation"),
     "invalid/tool-result-without-invocation.json": drives.refused_content("tool_result"),
     "invalid/unauthorized-lifecycle-promotion.json": drives.refused_promotion,
+    "invalid/vector-without-embedding-space.json": drives.refused_vector,
 }
 
 FILES = sorted(str(path.relative_to(VECTORS)) for path in Path(VECTORS).glob("*/*.json"))

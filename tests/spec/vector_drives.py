@@ -13,6 +13,7 @@ from remit.v1 import delegation_pb2, derived_pb2, ledger_pb2, memory_pb2, snapsh
 from server.wire.json_export import JsonObject, export_delegation, export_envelope, export_event, export_snapshot
 from tests.cluster import Client, Cluster, Refusal, Workspace
 from tests.contract.operations import SPACE
+from tests.server.operations.derived.embeddings import register
 from tests.server.operations.memory.requests import delete, history, query_page, transition, update
 from tests.server.operations.snapshot.sealing import seal
 
@@ -313,3 +314,9 @@ def driven_snapshot(stage: Stage, given: JsonObject) -> None:
 def refused_snapshot(stage: Stage, given: JsonObject) -> None:
     """Asks for a snapshot that is not sealed."""
     seal(stage.workspace, snapshot_id=given["snapshot_id"], sealed=given["sealed"])
+
+
+def refused_vector(stage: Stage, given: JsonObject) -> None:
+    made = stage.workspace.create()
+    writer = stage.editor("derived.write")
+    register(stage.workspace, made, given["vector"], given.get("embedding_space_id", ""), writer)

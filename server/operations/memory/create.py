@@ -11,14 +11,13 @@ from server.lookups import lookups_changed, lookups_of
 from server.mutations import answer, committed, replay_of
 from server.provenances import provenance_from
 from server.state_rules import demand_admitted_start
-from server.versions import Plaintexts, new_version, part_id, seal_parts
+from server.versions import Plaintexts, new_version, seal_parts
 from server.wire import states as wire_states
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us
 from storage.commands import ObjectMove, Outcome, Status
-from storage.derivatives import Source
 from storage.model.identifiers import new_id
-from storage.model.memory import PartKind, VersionCore
+from storage.model.memory import VersionCore
 from storage.model.states import AvailabilityState, RetentionState, States, default_states
 
 
@@ -35,16 +34,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     tool_outcome = check_content(request.object_type, request.canonical_content)
     object_id = request.object_id or new_id()
     states = _states(request)
-    demand_admitted_start(call, request.object_type, states)
-    if states != default_states(request.object_type):
-        await call.demand_right(
-            "assert_state",
-            request.object_type,
-            object_id,
-            PolicyDenied(
-                "initial states other than the defaults need the right to assert them", field="lifecycle_state"
-            ),
-        )
+    await _demand_start(call, request, object_id, states)
     now_us = await call.version_time_us()
     provenance = await provenance_from(call, request.provenance, request.object_type, object_id, now_us)
     integrity = integrity_from(request)
@@ -75,7 +65,7 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     )
     version = new_version(call, core, integrity)
     events = creation_events(call, core, version.digest, tool_outcome)
-    registrations, derived_events = await requested(call, request.derived_requests, _source(core), len(events) + 1)
+    registrations, derived_events = await requested(call, request.derived_requests, core, len(events) + 1)
     events += derived_events
     move = ObjectMove(object_id, None, request.object_type, core.version_id, 1)
     outcome = await call.commit(
@@ -99,15 +89,17 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     return memory_pb2.CreateResponse(result=answer(call, core, plaintexts, events))
 
 
-def _source(core: VersionCore) -> Source:
-    return Source(
-        object_id=core.object_id,
-        object_type=core.object_type,
-        version_id=core.version_id,
-        sequence=core.sequence,
-        content_id=part_id(core.parts, PartKind.CONTENT),
-        is_new=True,
-    )
+async def _demand_start(call: Call, request: memory_pb2.CreateRequest, object_id: str, states: States) -> None:
+    demand_admitted_start(call, request.object_type, states)
+    if states != default_states(request.object_type):
+        await call.demand_right(
+            "assert_state",
+            request.object_type,
+            object_id,
+            PolicyDenied(
+                "initial states other than the defaults need the right to assert them", field="lifecycle_state"
+            ),
+        )
 
 
 def _states(request: memory_pb2.CreateRequest) -> States:

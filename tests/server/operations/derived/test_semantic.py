@@ -94,7 +94,7 @@ def test_what_another_workspace_holds_is_never_found(workspace: Workspace, clust
         assert ids(nearest(other, kind=kind, text=text)) == [theirs.object_id]
 
 
-@pytest.mark.req("P-7.8-04", "P-11-03", "P-18.8-01")
+@pytest.mark.req("P-7.8-04", "P-11-03")
 def test_an_answer_says_what_it_was_computed_from(workspace: Workspace) -> None:
     register_space(workspace)
     [made] = _with_vectors(workspace, [[1, 1]])
