@@ -179,7 +179,9 @@ async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) 
     is_latest = _IS_CURRENT
     if query.pinned_sequence is not None:
         pin = where.bind(query.pinned_sequence, "bigint")
-        where.add(f"v.ledger_sequence <= {pin}")
+        # A sum is no index condition: the plan is made for any pin, and would take the ledger's index for it, and sort.
+        is_indexed = query.order.value[0] == _LEDGER
+        where.add(f"v.ledger_sequence{'' if is_indexed else ' + 0'} <= {pin}")
         is_latest = _IS_LATEST_AT.format(tenant=tenant, scope=scope, pin=pin)
     add_selection(where, query.selection)
     if query.within is not None:
