@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,7 @@ from server.subscriptions.feeds import LedgerFeeds
 from server.views import WorkspaceViews
 from server.wire.limits import Limits
 from server.wire.validation import compile_validator
+from server.workers.capacity import CapacityWorker
 from server.workers.erasure import ErasureWorker
 from storage import idempotency_keys, objects
 from storage.commit import Coalescer
@@ -131,17 +132,30 @@ async def services_of(settings: Settings, database_dsn: str) -> AsyncIterator[Se
         feeds=feeds,
         subscriptions=CoalescedReader(lambda tenant, wanted: load_subscriptions(database, tenant, wanted)),
     )
-    worker = asyncio.get_running_loop().create_task(erasures.run())
+    workers = [asyncio.get_running_loop().create_task(run) for run in _workers(services)]
     try:
         yield services
     finally:
         await feeds.close()
         await coalescer.drain()
-        worker.cancel()
-        await asyncio.gather(worker, return_exceptions=True)
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
         await key_ring.close()
         await database.close()
         await store.close()
+
+
+def _workers(services: Services) -> Iterator[Coroutine[Any, Any, None]]:
+    settings = services.settings
+    yield services.erasures.run()
+    if settings.metrics_scopes_max:
+        yield CapacityWorker(
+            services.database,
+            services.views.held,
+            scopes_max=settings.metrics_scopes_max,
+            interval_seconds=settings.metrics_scopes_seconds,
+        ).run()
 
 
 def registry_of(services: Services, verifier: Verifier) -> HandlerRegistry:

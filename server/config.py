@@ -55,6 +55,10 @@ class Settings(BaseSettings):
         None, description="Address and port of a second, plaintext listener that answers health checks only."
     )
     metrics_listen: str | None = Field(None, description="Address and port of the Prometheus endpoint.")
+    metrics_scopes_max: int = Field(
+        0, ge=0, le=10_000, description="Workspaces whose contents are counted for that endpoint, their ids as labels."
+    )
+    metrics_scopes_seconds: float = Field(60.0, gt=0, description="Time between two such counts, seconds.")
     workers: int = Field(1, ge=1, le=256, description="Server processes sharing the port.")
     reflection: bool = Field(False, description="Serve gRPC reflection to authenticated callers.")
     issuers_file: Path | None = Field(

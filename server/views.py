@@ -53,6 +53,10 @@ class WorkspaceViews:
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._evaluation_turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
+    def held(self) -> list[tuple[str, str]]:
+        """Returns tenant and scope of every view held, the longest unused first."""
+        return list(self._views)
+
     async def get(self, tenant_id: str, scope_id: str) -> WorkspaceView | None:
         """Returns the view held, or loads one; None when the tenant has no such workspace."""
         key = (tenant_id, scope_id)

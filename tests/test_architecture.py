@@ -178,6 +178,7 @@ CONSTRUCTED = {
     "TokenVerifier",
     "JwksCache",
     "ErasureWorker",
+    "CapacityWorker",
     "Services",
     "HandlerRegistry",
     "DirectoryKeyStore",

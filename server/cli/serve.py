@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Coroutine
 from typing import Any
 
 import click
 import uvloop
-from prometheus_client import start_http_server
+from prometheus_client import REGISTRY, CollectorRegistry, start_http_server
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from server.app import CannotListen
 from server.app import serve as serve_process
@@ -120,11 +122,11 @@ def _wait_for_schema(dsn: str, seconds: float) -> None:
         time.sleep(0.2)
 
 
-def _announce(settings: Settings, port: int) -> None:
+def _announce(settings: Settings, port: int, registry: CollectorRegistry = REGISTRY) -> None:
     if settings.metrics_listen is not None:
         host, _, metrics_port = settings.metrics_listen.rpartition(":")
         try:
-            start_http_server(int(metrics_port), host)
+            start_http_server(int(metrics_port), host, registry)
         except OSError as error:
             raise click.ClickException(f"can't listen on {settings.metrics_listen}: {error.strerror}") from None
     host = settings.listen.rpartition(":")[0]
@@ -145,16 +147,26 @@ def _supervise(settings: Settings, urls: DatabaseUrls) -> int:
         reserved, address = reserve_port(settings.listen)
     except OSError as error:
         raise click.ClickException(f"can't listen on {settings.listen}: {error.strerror}") from None
-    environment = environment_of_child(
-        {
-            "REMIT_DATABASE_URL": urls.server,
-            "REMIT_DATA_DIR": str(settings.data_dir),
-            "REMIT_LISTEN": address,
-            "REMIT_REFLECTION": str(settings.reflection),
-            "REMIT_WORKERS": "1",
-            "REMIT_ALLOW_INSECURE_LISTEN": str(settings.allow_insecure_listen),
-        }
-    )
-    with reserved:
+    with reserved, tempfile.TemporaryDirectory(prefix="remit-metrics-") as metrics_folder:
+        environment = environment_of_child(
+            {
+                "REMIT_DATABASE_URL": urls.server,
+                "REMIT_DATA_DIR": str(settings.data_dir),
+                "REMIT_LISTEN": address,
+                "REMIT_REFLECTION": str(settings.reflection),
+                "REMIT_WORKERS": "1",
+                "REMIT_ALLOW_INSECURE_LISTEN": str(settings.allow_insecure_listen),
+                # Workers keep their metrics in files there, and this process serves the sum of them.
+                "PROMETHEUS_MULTIPROC_DIR": metrics_folder,
+            }
+        )
         port = int(address.rpartition(":")[2])
-        return Workers(settings.workers, environment).run(lambda: _announce(settings, port))
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, path=metrics_folder)  # type: ignore[no-untyped-call]
+        workers = Workers(settings.workers, environment, lambda pid: _forget_gauges(pid, metrics_folder))
+        return workers.run(lambda: _announce(settings, port, registry))
+
+
+def _forget_gauges(pid: int, metrics_folder: str) -> None:
+    """What a process had open is not open any more; what it counted stays counted."""
+    mark_process_dead(pid, metrics_folder)  # type: ignore[no-untyped-call]

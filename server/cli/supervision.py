@@ -35,12 +35,13 @@ class Workers:
     """`count` processes of `remit worker` with the settings of `environment`.
 
     A worker tells over one pipe that it serves, and learns over another that its supervisor is gone: then it drains
-    and ends, so that a killed supervisor leaves nobody on the port.
+    and ends, so that a killed supervisor leaves nobody on the port. `ended(pid)` is called for each that ended by itself.
     """
 
-    def __init__(self, count: int, environment: Mapping[str, str]) -> None:
+    def __init__(self, count: int, environment: Mapping[str, str], ended: Callable[[int], None]) -> None:
         self._count = count
         self._environment = dict(environment)
+        self._ended = ended
         self._ready_read, self._ready_write = os.pipe()
         # The writing end is inherited by nobody: it closes with this process, however it ends.
         self._alive_read, self._alive_write = os.pipe()
@@ -68,6 +69,7 @@ class Workers:
                 if not announced:
                     return self._end(failed=True)
                 click.echo(f"worker {child.pid} ended with {child.returncode}; starting another", err=True)
+                self._ended(child.pid)
                 self._restart(index)
         return self._end(failed=False)
 
