@@ -6,7 +6,7 @@ Every workspace judges for itself: by its own rules, and by whether it lets rela
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from authz.decision import Allowed
@@ -17,9 +17,8 @@ from server.refusals import StaleFacts
 from server.relationship_ends import evaluate_at
 from server.row_authority import row_filter
 from server.views import WorkspaceView
-from storage.model.relationship import RelationshipCore
+from storage.relationship_ends import EndReach, ScopeReach, scopes_abroad
 from storage.row_filter import RowFilter
-from storage.traversal import ScopeReach
 from storage.workspaces import load_heads
 
 
@@ -75,16 +74,18 @@ class Reaches:
             if source != target and view.enforcer.permits_cross_scope(source, CROSS_SCOPE_RELATIONSHIP)
         ]
 
-    def view_of(self, scope_id: str) -> WorkspaceView:
-        """Returns the view of a workspace that was met and is there."""
-        return self._views[scope_id]
+    @property
+    def views(self) -> Mapping[str, WorkspaceView]:
+        """The views of the workspaces that were met and are there."""
+        return self._views
 
-    def abroad(self, core: RelationshipCore) -> ScopeReach | None:
-        """Returns the reach at the target of a relationship that leaves its workspace, None where it is not permitted."""
-        view = self._views.get(core.target_scope)
-        if view is None or not view.enforcer.permits_cross_scope(core.scope_id, CROSS_SCOPE_RELATIONSHIP):
-            return None
-        return self._reaches[core.target_scope]
+    async def of_ends(self) -> EndReach:
+        """Returns the reach over both ends of the relationships that lie in the call's own workspace. Raises Refused."""
+        call = self.call
+        own = self.own()
+        await self.meet(await scopes_abroad(call.services.database, call.tenant_id, call.scope_id))
+        let_in = {target for source, target in self.permitted() if source == call.scope_id}
+        return EndReach(own, tuple(reach for scope_id, reach in self._reaches.items() if scope_id in let_in))
 
     async def confirm(self) -> None:
         """Raises StaleFacts unless the policies that were judged by stand after all was read.

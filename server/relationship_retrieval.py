@@ -23,6 +23,7 @@ from storage.model.memory import PartKind
 from storage.model.provenance import parse_integrity, parse_provenance
 from storage.model.relationship import RelationshipCore, content_owner, parse_relationship_core
 from storage.model.states import AvailabilityState
+from storage.object_types import load_object_types
 from storage.objects import Heads
 from storage.relationships import StoredRelationship
 from storage.workspaces import load_heads
@@ -109,3 +110,24 @@ def readable_relationship(
     if core.availability_state is AvailabilityState.DELETED:
         shown = Plaintexts(TOMBSTONE_CONTENT, shown.provenance, None)
     return relationship_message(core, shown)
+
+
+async def ends_of(call: Call, cores: Sequence[RelationshipCore], views: Mapping[str, WorkspaceView]) -> list[list[End]]:
+    """Returns the ends of each relationship that lie in a workspace of `views`, by the types they are stored with.
+
+    Empty where no rule of these workspaces denies anybody concerned to read provenance: then they do not matter.
+    """
+    denied = any(
+        view.enforcer.reach(actor_id, PROVENANCE_READ).deny
+        for view in views.values()
+        for actor_id in call.standing_actor_ids()
+    )
+    if not denied:
+        return [[] for _ in cores]
+    places = [[(core.scope_id, core.source_object_id), (core.target_scope, core.target_object_id)] for core in cores]
+    types: dict[tuple[str, str], str] = {}
+    for scope_id in views:
+        wanted = {object_id for pair in places for place, object_id in pair if place == scope_id}
+        found = await load_object_types(call.services.database, call.tenant_id, scope_id, wanted)
+        types |= {(scope_id, object_id): kind for object_id, kind in found.items()}
+    return [[(views[place[0]], types[place], place[1]) for place in pair if place in types] for pair in places]

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from storage.database import Database
 from storage.objects import PART_JOINS
+from storage.relationship_ends import ScopeReach
 from storage.relationships import (
     CONTENT_OWNER,
     RELATIONSHIP_COLUMNS,
@@ -20,22 +21,10 @@ from storage.relationships import (
     StoredRelationship,
     stored_relationship,
 )
-from storage.row_filter import Conditions, RowFilter
+from storage.row_filter import Conditions
 
 Place = tuple[str, str]
 """A workspace and an object or a relationship in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeReach:
-    """What a walk may reach in a workspace: objects that all of `filters` cover; `review` also pending deletion.
-
-    `filters` None: nothing.
-    """
-
-    scope_id: str
-    filters: tuple[RowFilter, ...] | None
-    review: RowFilter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

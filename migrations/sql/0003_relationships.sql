@@ -21,6 +21,9 @@ create index relationships_source on remit.relationships
     (tenant_id, scope_id collate "C", source_object_id, relationship_id);
 create index relationships_target on remit.relationships
     (tenant_id, target_scope_id collate "C", target_object_id, scope_id, relationship_id);
+-- The few workspaces that relationships leave theirs for.
+create index relationships_abroad on remit.relationships (tenant_id, scope_id collate "C", target_scope_id)
+    where target_scope_id <> scope_id;
 
 -- Append-only, as memory_versions: `core` is what was authenticated, the columns repeat it for filtering.
 create table remit.relationship_versions (

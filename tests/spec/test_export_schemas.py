@@ -9,11 +9,18 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import delegation_pb2, ledger_pb2
-from server.wire.json_export import DRAFT_EVENT_TYPES, export_delegation, export_envelope, export_event
+from remit.v1 import common_pb2, delegation_pb2, ledger_pb2, memory_pb2
+from server.wire.json_export import (
+    DRAFT_EVENT_TYPES,
+    export_delegation,
+    export_envelope,
+    export_event,
+    export_relationship,
+)
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
 from tests.faults.waiting import until
 from tests.server.operations.memory.contents import FULL, SIGNALS, as_bytes
+from tests.server.operations.memory.relationships import again, permit, relate
 from tests.server.operations.memory.requests import delete, history, transition, update
 from tests.server.wire.shared_schemas import SCHEMAS, needs_shared, shared_validator
 
@@ -42,6 +49,7 @@ class BusyWorkspace:
         self.delegate = cluster.client("actor:delegate")
         self.workspace.allow(ADMIN, "release_hold", "transition_override")
         self.object_ids = [*self._create(), *self._move_and_remove()]
+        self.relationships = self._relate()
         self.delegations = self._delegate()
         with pytest.raises(Refusal):
             self.workspace.read(self.object_ids[0], self.delegate)
@@ -101,6 +109,28 @@ class BusyWorkspace:
         closed = ledger_pb2.EVENT_TYPE_PROPAGATION_JOB_CLOSED
         until(lambda: len(workspace.events(event_classes=[closed])) == 2, "both erasures are done")
         return [result.object_id for result in made]
+
+    def _relate(self) -> list[memory_pb2.RelationshipEnvelope]:
+        workspace, (one, two, three) = self.workspace, self.object_ids[:3]
+        moment = {"seconds": 1_767_225_600, "nanos": 123_456_789}
+        times: dict[str, Any] = dict.fromkeys(("observed_at", "asserted_at", "valid_from", "valid_until"), moment)
+        integrity = {"digest": "d", "algorithm": "a"}
+        plain = relate(workspace, one, two, canonical_content=b"").relationship
+        full = relate(
+            workspace, two, three, relationship_type="com.acme.explains", directionality=3, integrity=integrity, **times
+        ).relationship
+        moved = again(workspace, plain, canonical_content=b"1e2").relationship
+        other = Workspace(workspace.cluster)
+        permit(other, workspace)
+        target = {"target_scope_id": other.scope_id, "policy_basis": "policy:test"}
+        crossing = relate(workspace, one, other.create().object_id, **target).relationship
+        # What is deleted leaves an erasure job; its closing is waited for with the others.
+        gone = again(
+            workspace, full, canonical_content=b"", availability_state=common_pb2.AVAILABILITY_STATE_DELETED
+        ).relationship
+        closed = ledger_pb2.EVENT_TYPE_PROPAGATION_JOB_CLOSED
+        until(lambda: len(workspace.events(event_classes=[closed])) == 3, "the relationship is erased")
+        return [plain, full, moved, crossing, gone]
 
     def _delegate(self) -> list[delegation_pb2.Delegation]:
         workspace, owner = self.workspace, self.workspace.owner
@@ -186,6 +216,20 @@ def test_every_version_is_a_memory_object_of_the_draft(busy: BusyWorkspace) -> N
             assert record.side["canonical_content_text"].encode() == entry.version.canonical_content
     assert shown > 15
     assert withheld >= 4
+
+
+@pytest.mark.req("P-8.5-01")
+def test_every_relationship_is_one_of_the_draft(busy: BusyWorkspace) -> None:
+    refusals = refusals_of("relationship.schema.json")
+    for relationship in busy.relationships:
+        record = export_relationship(relationship)
+        assert refusals(record.draft) == []
+        line = record.draft_line()
+        assert line is not None
+        assert refusals(json.loads(line)) == []
+    without_basis = dict(export_relationship(busy.relationships[3]).draft or {})
+    del without_basis["policy_basis"]
+    assert refusals(without_basis)
 
 
 def test_every_event_is_an_entry_of_the_draft_or_stands_aside(busy: BusyWorkspace) -> None:

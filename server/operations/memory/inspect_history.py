@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from authz.permissions import REVIEW
 from remit.v1 import memory_pb2
 from server.call import Call
@@ -9,22 +12,33 @@ from server.domain_errors import InvalidRequest
 from server.listed_events import listed_event
 from server.mutations import content_state, readable
 from server.paging import cursor_binding, fitting, last_place, next_cursor
+from server.relationship_history import (
+    Entry,
+    demand_known,
+    merged,
+    relationship_history,
+    relationship_messages,
+)
+from server.relationship_reach import Reaches
 from server.retrieval import open_rows
 from server.row_authority import authority_over_rows, confirmed, row_filter
-from server.snapshots import load_in, snapshot_bound
+from server.snapshots import SnapshotBound, load_in, snapshot_bound
 from server.wire.enum_numbers import EVENT_TYPE_NAMES
 from server.wire.envelopes import envelope_of
-from storage.history import EntryKey, HistoryEntry, HistoryQuery, list_history
+from storage.cursors import Cursor
+from storage.history import EntryKey, HistoryEntry, HistoryPage, HistoryQuery, list_history
 from storage.objects import Heads
+from storage.relationship_history import RelationshipEntry
 from storage.row_filter import RowFilter
 
 
 async def handle(call: Call, request: memory_pb2.InspectHistoryRequest) -> memory_pb2.InspectHistoryResponse:
-    """Returns one page of an object's versions and events, or of a range of the ledger, oldest first.
+    """Returns one page of an object's versions and events, of a relationship's, or of a range of the ledger.
 
-    Ledger bounds narrow versions and events, version bounds the versions, event classes the events. Versions of a
-    removed object, and of one pending deletion where the caller is no reviewer, come without their parts, or not at all
-    where the redaction policy says so. A snapshot bounds the ledger range, and the objects to its members. Raises
+    Oldest first. Relationships that end at the object, or lie in the range, are among them where the caller may know of
+    both ends. Ledger bounds narrow versions and events, version bounds the versions, event classes the events. Versions
+    of what is removed, and of what is pending deletion where the caller is no reviewer, come without their parts, or not
+    at all where the redaction policy says so. A snapshot bounds the ledger range, and the objects to its members. Raises
     InvalidRequest, ObjectNotFound, SnapshotNotFound.
     """
     _check_range(request)
@@ -34,15 +48,49 @@ async def handle(call: Call, request: memory_pb2.InspectHistoryRequest) -> memor
         await load_in(call, request.snapshot_id, request.object_id)
     else:
         authority = authority_over_rows(call)
+    reaches = Reaches(call, call.action)
+    reach = await reaches.of_ends()
     binding = cursor_binding(call, call.view.heads.epoch)
     place = last_place(call, binding)
-    bound = await snapshot_bound(call, request.snapshot_id)
+    query = _query(call, request, authority, await snapshot_bound(call, request.snapshot_id), place)
+    pinned_sequence = query.to_sequence
+    objects = HistoryPage(None, (), False)
+    limited = bool(authority or reach.own.filters)
+    if not request.relationship_id:
+        objects = await list_history(call.services.database, call.tenant_id, query)
+        heads = confirmed(call, objects.heads, limited=limited)
+        query = replace(query, to_sequence=heads.sequence if pinned_sequence is None else pinned_sequence)
+    related = await relationship_history(call, request, query, reach)
+    await reaches.confirm()
+    if request.relationship_id:
+        heads = confirmed(call, related.heads, limited=limited)
+        if not related.entries and place is None:
+            await demand_known(call, request.relationship_id, reach)
+    found, more = merged(objects, related, query.limit)
+    entries = fitting(call, await _messages(call, found, heads, reaches), query.limit)
+    cursor = ""
+    if more or len(entries) < len(found):
+        pin = min(heads.sequence, heads.sequence if pinned_sequence is None else pinned_sequence)
+        cursor = next_cursor(call, binding, found[len(entries) - 1].key, pin)
+    await call.exercise_read(heads, request.object_id or None)
+    return memory_pb2.InspectHistoryResponse(
+        entries=entries, cursor=cursor, operation_id=call.operation_id, event_ids=call.exercise_event_ids
+    )
+
+
+def _query(
+    call: Call,
+    request: memory_pb2.InspectHistoryRequest,
+    authority: tuple[RowFilter, ...],
+    bound: SnapshotBound | None,
+    place: Cursor | None,
+) -> HistoryQuery:
     pinned_sequence = request.to_sequence if request.HasField("to_sequence") else None
     if bound is not None:
         pinned_sequence = bound.sequence if pinned_sequence is None else min(pinned_sequence, bound.sequence)
     if place is not None:
         pinned_sequence = place.pinned_sequence
-    query = HistoryQuery(
+    return HistoryQuery(
         scope_id=call.scope_id,
         object_id=request.object_id or None,
         after_sequence=request.after_sequence,
@@ -58,26 +106,18 @@ async def handle(call: Call, request: memory_pb2.InspectHistoryRequest) -> memor
         object_ids=None if bound is None else bound.object_ids,
         omit_withheld=request.redaction_policy == memory_pb2.REDACTION_POLICY_OMIT,
     )
-    page = await list_history(call.services.database, call.tenant_id, query)
-    heads = confirmed(call, page.heads, limited=bool(authority))
-    entries = fitting(call, await _messages(call, page.entries, heads), query.limit)
-    cursor = ""
-    if page.more or len(entries) < len(page.entries):
-        pin = min(heads.sequence, heads.sequence if pinned_sequence is None else pinned_sequence)
-        cursor = next_cursor(call, binding, page.entries[len(entries) - 1].key, pin)
-    await call.exercise_read(heads, request.object_id or None)
-    return memory_pb2.InspectHistoryResponse(
-        entries=entries, cursor=cursor, operation_id=call.operation_id, event_ids=call.exercise_event_ids
-    )
 
 
 def _check_range(request: memory_pb2.InspectHistoryRequest) -> None:
     ranged = request.HasField("after_sequence") or request.HasField("to_sequence")
-    if not request.object_id and not ranged:
+    if request.object_id and request.relationship_id:
+        raise InvalidRequest("relationship_id", "stands instead of an object")
+    named = request.object_id or request.relationship_id
+    if not named and not ranged:
         raise InvalidRequest("object_id", "or a range of ledger sequences is required")
     for name in ("from_version", "to_version"):
-        if request.HasField(name) and not request.object_id:
-            raise InvalidRequest(name, "needs an object")
+        if request.HasField(name) and not named:
+            raise InvalidRequest(name, "needs an object or a relationship")
 
 
 def _entry_key(last_key: tuple[int | str | None, ...]) -> EntryKey:
@@ -89,11 +129,22 @@ def _entry_key(last_key: tuple[int | str | None, ...]) -> EntryKey:
     return at, kind, object_id, number
 
 
-async def _messages(call: Call, entries: tuple[HistoryEntry, ...], heads: Heads) -> list[memory_pb2.HistoryEntry]:
-    versions = [(entry.version, entry.given) for entry in entries if entry.version is not None]
+async def _messages(
+    call: Call, entries: Sequence[Entry], heads: Heads, reaches: Reaches
+) -> list[memory_pb2.HistoryEntry]:
+    versions = [
+        (entry.version, entry.given)
+        for entry in entries
+        if isinstance(entry, HistoryEntry) and entry.version is not None
+    ]
     opened = iter(await open_rows(call, versions, heads))
+    of_relationships = [entry for entry in entries if isinstance(entry, RelationshipEntry)]
+    related = iter(await relationship_messages(call, of_relationships, heads, reaches))
     messages = []
     for entry in entries:
+        if isinstance(entry, RelationshipEntry):
+            messages.append(next(related))
+            continue
         if entry.event is not None:
             event = listed_event(call, entry.event)
             messages.append(memory_pb2.HistoryEntry(ledger_sequence=entry.key[0], event=event))

@@ -196,4 +196,4 @@ async def _messages(
 
 def _ends(step: Step, reaches: Reaches, types: Mapping[Place, str]) -> list[End]:
     places = ((step.scope_id, step.source_object_id), (step.target_scope_id, step.target_object_id))
-    return [(reaches.view_of(place[0]), types[place], place[1]) for place in places]
+    return [(reaches.views[place[0]], types[place], place[1]) for place in places]
