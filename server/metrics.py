@@ -13,8 +13,12 @@ UNAUTHENTICATED = Counter("remit_unauthenticated_total", "Calls without a valid 
 DENIALS = Counter("remit_denials_total", "Denials recorded.", ["reason"])
 INTEGRITY_VIOLATIONS = Counter("remit_integrity_violations_total", "Stored data refused on read.")
 ERASURES = Counter("remit_erasures_total", "Erasure jobs closed.")
-SUBSCRIPTION_STREAMS = Gauge("remit_subscription_streams", "Streams of subscriptions that are open.", multiprocess_mode="livesum")
-WATCHED_WORKSPACES = Gauge("remit_watched_workspaces", "Workspaces watched for subscribers.", multiprocess_mode="livesum")
+SUBSCRIPTION_STREAMS = Gauge(
+    "remit_subscription_streams", "Streams of subscriptions that are open.", multiprocess_mode="livesum"
+)
+WATCHED_WORKSPACES = Gauge(
+    "remit_watched_workspaces", "Workspaces watched for subscribers.", multiprocess_mode="livesum"
+)
 # Counted by whoever served the workspace last: the newest count is the one that holds.
 STORED = Gauge(
     "remit_stored",
