@@ -118,13 +118,15 @@ def relationship_version(value: Any, content_text: str, tenant_id: str, scope_id
     check_spec_version(read)
     if "target_scope_id" in read and "policy_basis" not in read:
         raise FieldRefused("is required of a relationship that crosses workspaces", "policy_basis")
+    # A target in the record's own workspace is one here.
+    target_scope_id = read.id("target_scope_id")
     core = RelationshipCore(
         relationship_id=required_id(read, "relationship_id"),
         relationship_type=required_text(read, "relationship_type"),
         source_object_id=required_id(read, "source_object_id"),
         target_object_id=required_id(read, "target_object_id"),
         directionality=read.one_of("directionality", Directionality),
-        target_scope_id=read.id("target_scope_id"),
+        target_scope_id=None if target_scope_id == read.raw("scope_id") else target_scope_id,
         policy_basis=read.text("policy_basis", empty=False),
         **_shared(read, tenant_id, scope_id),
     )

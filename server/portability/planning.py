@@ -58,7 +58,7 @@ async def plan_import(
     if standing:
         await _compare(call, things, spool, {key: here[key] for key in standing}, plan, remap=remap)
     await _check_version_ids(call, things, plan)
-    await _check_ends(call, things, here, plan)
+    await _check_ends(call, things, plan)
     plan.new_spaces = await _new_spaces(call, derived)
     return plan
 
@@ -143,31 +143,37 @@ async def _check_version_ids(call: Call, things: Mapping[Key, Thing], plan: Impo
             raise InvalidObject(place, f"is the id of another version here ({thing.kind} {thing.id})")
 
 
-async def _check_ends(
-    call: Call, things: Mapping[Key, Thing], here: Mapping[Key, ObjectHere], plan: ImportPlan
-) -> None:
+async def _check_ends(call: Call, things: Mapping[Key, Thing], plan: ImportPlan) -> None:
     """Leaves out relationships of what may not come back, or into workspaces that do not permit them."""
+    permitted: dict[str, bool] = {}
     for thing in [thing for thing in plan.new_things(things) if thing.kind == records.RELATIONSHIP]:
         core = thing.last
         assert isinstance(core, RelationshipCore)
         key = (thing.kind, thing.id)
-        crosses = core.target_scope_id not in (None, call.scope_id)
-        if crosses and not await _is_permitted(call, str(core.target_scope_id)):
-            plan.skipped[key] = CROSS_SCOPE
-            continue
         ends = {"source_object_id": core.source_object_id}
-        if not crosses:
+        target_scope_id = core.target_scope
+        if target_scope_id == call.scope_id:
             ends["target_object_id"] = core.target_object_id
+        else:
+            if target_scope_id not in permitted:
+                permitted[target_scope_id] = await _is_permitted(call, target_scope_id)
+            if not permitted[target_scope_id]:
+                plan.skipped[key] = CROSS_SCOPE
+                continue
         for name, object_id in ends.items():
             end = (records.MEMORY_OBJECT, object_id)
             if plan.skipped.get(end) == TOMBSTONED:
                 plan.skipped[key] = TOMBSTONED
-            elif end not in things and end not in here:
-                place = f"records[{thing.first_record}].{name}"
-                if not await objects_here(call.services.database, call.tenant_id, call.scope_id, [object_id]):
+            elif end not in things:
+                found = await objects_here(call.services.database, call.tenant_id, call.scope_id, [object_id])
+                if not found:
+                    place = f"records[{thing.first_record}].{name}"
                     raise InvalidObject(place, f"names no object of the export ({thing.kind} {thing.id})")
+                if found[0].deleted:
+                    plan.skipped[key] = TOMBSTONED
 
 
 async def _is_permitted(call: Call, target_scope_id: str) -> bool:
-    view = await call.services.views.get(call.tenant_id, target_scope_id)
+    # As it stands now. What is permitted is judged again by every traversal, so a permit that goes meanwhile is heeded.
+    view = await call.services.views.fresh(call.tenant_id, target_scope_id)
     return view is not None and view.enforcer.permits_cross_scope(call.scope_id, CROSS_SCOPE_RELATIONSHIP)
