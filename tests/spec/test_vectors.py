@@ -18,7 +18,6 @@ from tests.spec_coverage import shared_folder
 VECTORS = shared_folder() / "spec" / "vectors"
 
 LATER = {
-    "invalid/subscription-negative-start-sequence.json": "subscriptions",
     "invalid/reused-immutable-version-identifier.json": "import: no other operation takes a version id",
     "invalid/silent-overwrite-attempt.json": "import: no other operation takes a version id",
 }
@@ -73,6 +72,7 @@ DRIVEN: dict[str, Callable[[drives.Stage, JsonObject], Any]] = {
     "invalid/missing-provenance.json": drives.refused_creation,
     "invalid/missing-scope.json": drives.refused_creation,
     "invalid/stale-expected-version.json": drives.refused_stale,
+    "invalid/subscription-negative-start-sequence.json": drives.refused_subscription,
     "invalid/tool-invocation-missing-tool-name.json": drives.refused_content("tool_invocation"),
     "invalid/tool-result-without-invocation.json": drives.refused_content("tool_result"),
     "invalid/unauthorized-lifecycle-promotion.json": drives.refused_promotion,

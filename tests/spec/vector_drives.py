@@ -320,3 +320,18 @@ def refused_vector(stage: Stage, given: JsonObject) -> None:
     made = stage.workspace.create()
     writer = stage.editor("derived.write")
     register(stage.workspace, made, given["vector"], given.get("embedding_space_id", ""), writer)
+
+
+def refused_subscription(stage: Stage, instance: JsonObject) -> None:
+    """Opens the subscription that the vector says must not be; its observer may subscribe to everything else."""
+    observer = stage.actor(instance["actor"]["actor_id"], instance["actor"]["actor_kind"], "subscribe")
+    names = [name.upper() for name in instance["filter"]["event_classes"]]
+    classes = ledger_pb2.EventClasses(event_types=[ledger_pb2.EventType.Value(f"EVENT_TYPE_{name}") for name in names])
+    request = ledger_pb2.SubscribeRequest(
+        scope_id=stage.workspace.scope_id, filter=ledger_pb2.SubscriptionFilter(event_classes=classes)
+    )
+    # It is the start alone that is refused.
+    observer.ledger.Subscribe(request)
+    request.subscription_id = instance["subscription_id"]
+    request.after_sequence = instance["start_sequence"]
+    observer.ledger.Subscribe(request)
