@@ -46,13 +46,18 @@ class Evaluation:
         return ColdChange("evaluation.tick", {"run_key": self.snapshot.run_key, "changes": self.changes})
 
 
+def demand_evaluation_workspace(workspace: Workspace) -> None:
+    """Raises PolicyDenied in a workspace that is not for evaluation."""
+    if workspace.scope_kind != EVALUATION_SCOPE_KIND:
+        raise PolicyDenied("the workspace is not one of kind evaluation", field="evaluation_snapshot_id")
+
+
 async def evaluation_of(services: Services, tenant_id: str, workspace: Workspace, snapshot_id: str) -> Evaluation:
     """Returns the evaluation that a change names by its snapshot.
 
     Raises PolicyDenied in a workspace that is not for evaluation, SnapshotNotFound, IntegrityViolation.
     """
-    if workspace.scope_kind != EVALUATION_SCOPE_KIND:
-        raise PolicyDenied("the workspace is not one of kind evaluation", field="evaluation_snapshot_id")
+    demand_evaluation_workspace(workspace)
     snapshot = await sealed_snapshot(services, tenant_id, workspace.scope_id, snapshot_id)
     changes = await count_changes(services.database, tenant_id, workspace.scope_id, snapshot.run_key)
     return Evaluation(snapshot, changes)

@@ -10,13 +10,13 @@ from server.authenticity import authenticated_core
 from server.call import Call
 from server.creating import creation_events
 from server.domain_errors import InvalidRequest
-from server.provenances import provenance_from
+from server.provenances import lacks_run, own_provenance, provenance_from
 from server.relating import NewRelationship, RelationshipDraft, new_relationship
 from server.retrieval import Loaded, open_rows
 from server.versions import NewParts, NewVersion, Plaintexts, new_version, seal_parts
 from server.wire.inputs import signals_from
 from storage.commands import EventRow
-from storage.model.events import LifecycleTransitioned, WorkingMemoryPromoted
+from storage.model.events import LifecycleTransitioned, ProvenanceUpdated, WorkingMemoryPromoted
 from storage.model.identifiers import new_id
 from storage.model.memory import PartKind, VersionCore
 from storage.model.provenance import Provenance
@@ -42,6 +42,7 @@ class Promotion:
     target: NewTarget
     source: NewVersion
     source_plaintexts: Plaintexts
+    source_parts: NewParts
     relationship: NewRelationship
     events: list[EventRow]
 
@@ -68,6 +69,11 @@ async def promotion(
     refs = dict(before.parts)
     # Integrity metadata covers the version it came with; the superseded version is another one.
     refs.pop(PartKind.INTEGRITY, None)
+    provenance_id, source_parts = before.provenance_id, NewParts()
+    if lacks_run(call, carried.provenance):
+        record = own_provenance(call, "superseded", now_us)
+        provenance_id, carried = record.provenance_id, replace(carried, provenance=record)
+        source_parts = await seal_parts(call, before.object_id, Plaintexts(provenance=record))
     superseded = replace(
         before,
         version_id=new_id(),
@@ -77,7 +83,8 @@ async def promotion(
         committed_at_us=now_us,
         recorded_at_us=now_us,
         actor=call.actor_ref(),
-        parts=refs,
+        provenance_id=provenance_id,
+        parts=refs | source_parts.refs,
     )
     source = new_version(call, superseded, None, event_position=len(events) + 1)
     moved = LifecycleTransitioned(
@@ -88,7 +95,10 @@ async def promotion(
         policy_basis=request.policy_basis or _BASIS,
         via="promote",
     )
-    events.append(call.event(moved, object_id=superseded.object_id, version_id=superseded.version_id))
+    named = {"object_id": superseded.object_id, "version_id": superseded.version_id}
+    events.append(call.event(moved, **named))
+    if source_parts.rows:
+        events.append(call.event(ProvenanceUpdated(provenance_id=provenance_id), **named))
     draft = RelationshipDraft(
         relationship_id=new_id(),
         relationship_type=DERIVED_FROM,
@@ -109,7 +119,7 @@ async def promotion(
         relationship_id=draft.relationship_id,
     )
     events.append(call.event(promoted, object_id=core.object_id, version_id=core.version_id))
-    return Promotion(target, source, replace(carried, integrity=None), relationship, events)
+    return Promotion(target, source, replace(carried, integrity=None), source_parts, relationship, events)
 
 
 async def _target(

@@ -49,9 +49,14 @@ async def provenance_from(
 async def provenance_or_default(
     call: Call, request: Any, object_type: str, object_id: str, activity: str, now_us: int
 ) -> Provenance:
-    """Returns the provenance given, or one that says no more than who did what when."""
+    """Returns the provenance given, or the call's own."""
     if request.HasField("provenance"):
         return await provenance_from(call, request.provenance, object_type, object_id, now_us)
+    return own_provenance(call, activity, now_us)
+
+
+def own_provenance(call: Call, activity: str, now_us: int) -> Provenance:
+    """Returns a record that says no more than who did what when."""
     return Provenance(
         provenance_id=new_id(),
         actor=call.actor_ref(),

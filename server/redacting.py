@@ -19,7 +19,7 @@ from server.domain_errors import InvalidRequest, InvalidStateTransition
 from server.erasing import erase
 from server.lookups import LOOKUP_FIELDS, lookups_changed, lookups_of
 from server.mutations import committed
-from server.provenances import provenance_or_default
+from server.provenances import lacks_run, provenance_or_default
 from server.redactions import mask_provenance, masked, redaction_of
 from server.retrieval import Loaded, open_rows
 from server.state_rules import demand_admitted_move
@@ -103,7 +103,7 @@ async def redact_object(call: Call, request: memory_pb2.RedactRequest, target: T
     now_us = await call.version_time_us()
     provenance_id = before.provenance_id
     erases_all = target.whole and target.mode == ERASE
-    if request.HasField("provenance") or erases_all:
+    if request.HasField("provenance") or erases_all or lacks_run(call, work.shown.provenance):
         provenance = await provenance_or_default(
             call, request, before.object_type, before.object_id, "redacted", now_us
         )

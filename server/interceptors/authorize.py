@@ -30,6 +30,7 @@ from server.domain_errors import (
     ServiceUnavailable,
     VersionConflict,
 )
+from server.evaluations import demand_evaluation_workspace
 from server.grants import exercise_of
 from server.interceptors.frame import Answer, Frame, Handler, closing
 from server.interceptors.touched import first_value, is_row_filtered, touched_of
@@ -112,9 +113,13 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
 
 
 def _turn_of(call: Call) -> AbstractAsyncContextManager[Any]:
-    if not getattr(call.request, "evaluation_snapshot_id", ""):
+    if not _names_evaluation(call.request):
         return nullcontext()
     return call.services.views.evaluation_turn(call.tenant_id, call.scope_id)
+
+
+def _names_evaluation(request: Any) -> bool:
+    return bool(getattr(request, "evaluation_snapshot_id", ""))
 
 
 async def _authorized_items(call: Call, responses: AsyncIterator[Message]) -> AsyncIterator[Message]:
@@ -200,6 +205,8 @@ async def _early_check(call: Call) -> None:
         call.demand(touched_of(access, request), row_filtered=is_row_filtered(access, request))
     if call.view.workspace.policy.require_purpose and not request.purpose:
         raise PolicyDenied("the workspace demands a purpose", field="purpose")
+    if _names_evaluation(request):
+        demand_evaluation_workspace(call.view.workspace)
     replayed = call.replayed() if call.replay is not None else None
     if replayed is not None and "error" in replayed:
         raise RememberedFailure.of(replayed)

@@ -46,7 +46,7 @@ class Ward:
 @pytest.fixture(scope="module")
 def ward(cluster: Cluster) -> Ward:
     workspace = Workspace(cluster)
-    workspace.allow(MEMBER, "snapshot.read")
+    workspace.allow(MEMBER, "review")
     grant(workspace, "subscribe", delegate=DELEGATE)
     revoked = grant(workspace, "read", delegate=ADMIN).delegation_id
     revoke(workspace, revoked)
@@ -225,7 +225,7 @@ def test_a_call_without_a_workspace_is_refused(ward: Ward, method: Method) -> No
 
 def test_denied_calls_are_counted_by_the_ledger(cluster: Cluster, workspace: Workspace) -> None:
     """X-02 at once: all methods denied to a member, a delegate and a stranger, and as many events as refusals."""
-    workspace.allow(MEMBER, "snapshot.read")
+    workspace.allow(MEMBER, "review")
     grant(workspace, "subscribe", delegate=DELEGATE)
     own = Ward(workspace, cluster.client(MEMBER), cluster.client(DELEGATE), "")
     clients = (own.member, own.delegate, cluster.client("actor:stranger"))

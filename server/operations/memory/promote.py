@@ -136,7 +136,7 @@ async def _commit(call: Call, request: memory_pb2.PromoteRequest, made: Promotio
                 ObjectMove(target.core.object_id, None, target.core.object_type, target.core.version_id, 1),
             ],
             versions=[target.row, source.row],
-            contents=[*made.target.parts.rows, *made.relationship.contents],
+            contents=[*made.target.parts.rows, *made.source_parts.rows, *made.relationship.contents],
             colds=[made.relationship.change, *lookups_changed(target.core.object_id, found)],
             bump=["removal"],
             exercised_object_id=source.core.object_id,

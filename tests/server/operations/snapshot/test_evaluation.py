@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import memory_pb2, snapshot_pb2
+from remit.v1 import common_pb2, memory_pb2, snapshot_pb2
 from server.wire.json_export import export_envelope
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
 from tests.server.operations.memory.requests import delete, grant, query_ids, transition, update
@@ -16,6 +16,13 @@ from tests.server.operations.snapshot.sealing import evaluation_workspace, seal
 RUN = "eval:run:1"
 START = 1_600_000_000
 TICK_MS = 250
+CHANGES = ("Create", "Update", "Transition", "Redact", "Delete", "Relate", "Promote")
+NOTE = b'{"task_ref":"task:1","content":{}}'
+NOTED: dict[str, Any] = {
+    "object_type": "working_memory",
+    "canonical_content": NOTE,
+    "lifecycle_state": common_pb2.LIFECYCLE_STATE_ACTIVE,
+}
 CLOCK: dict[str, Any] = {"clock_ref": "clock:frozen", "start_at": {"seconds": START}, "tick_ms": TICK_MS}
 
 
@@ -130,14 +137,66 @@ def test_every_version_and_event_of_a_run_names_it_and_no_other_does(cluster: Cl
     assert workspace.events()[-1].evaluation_run_id == ""
 
 
+@pytest.mark.req("P-18.11-05", "P-18.11-03")
+def test_redactions_relationships_and_promotions_are_of_the_run_too(cluster: Cluster) -> None:
+    workspace = evaluation_workspace(cluster)
+    before = [workspace.create() for _ in range(2)]
+    noted = workspace.create(**NOTED)
+    snapshot = seal(workspace, deterministic_clock=CLOCK, evaluation_run_id=RUN)
+    watermark = workspace.events()[-1].sequence
+    under: dict[str, Any] = {"scope_id": workspace.scope_id, "evaluation_snapshot_id": snapshot.snapshot_id}
+    told: dict[str, Any] = {"provenance": {"activity": "x"}}
+    memory = workspace.owner.memory
+    envelopes: list[Any] = []
+    for target in ({"json_pointers": ["/statement"]}, {"whole": True}):
+        request = memory_pb2.RedactRequest(
+            object_id=before[len(envelopes)].object_id,
+            expected_version_id=before[len(envelopes)].version_id,
+            target=target,
+            mode=memory_pb2.REDACTION_MODE_SUPPRESS,
+            policy_basis="x",
+            **under,
+        )
+        envelopes.append(memory.Redact(request).result.envelope)
+    related = memory.Relate(
+        memory_pb2.RelateRequest(
+            source_object_id=before[0].object_id,
+            target_object_id=noted.object_id,
+            relationship_type="references",
+            directionality=memory_pb2.DIRECTIONALITY_DIRECTED,
+            **told,
+            **under,
+        )
+    )
+    envelopes.append(related.relationship)
+    promoted = memory.Promote(
+        memory_pb2.PromoteRequest(
+            source_object_id=noted.object_id,
+            expected_version_id=noted.version_id,
+            target_object_type="claim",
+            target_canonical_content=b'{"statement":"learned"}',
+            **told,
+            **under,
+        )
+    )
+    envelopes += [promoted.target.envelope, promoted.source.envelope]
+    assert [times(envelope)[0] for envelope in envelopes] == [TICK_MS * number for number in (0, 1, 2, 3, 3)]
+    assert {envelope.provenance.evaluation_run_id for envelope in envelopes if envelope.provenance.activity} == {RUN}
+    assert workspace.read(noted.object_id).envelope == promoted.source.envelope
+    marked = {
+        event.evaluation_run_id for event in workspace.events() if event.sequence > watermark and event.version_id
+    }
+    assert marked == {RUN}
+
+
 def requests(workspace: Workspace, at: Any, snapshot_id: str) -> dict[str, Any]:
     """Every change of memory that an evaluation can be named in."""
     place: dict[str, Any] = {"scope_id": workspace.scope_id, "evaluation_snapshot_id": snapshot_id}
     on: dict[str, Any] = {**place, "object_id": at.object_id, "expected_version_id": at.version_id}
     told: dict[str, Any] = {"provenance": {"activity": "x"}}
     return {
-        "Create": memory_pb2.CreateRequest(object_type="claim", canonical_content=b"{}", **told, **place),
-        "Update": memory_pb2.UpdateRequest(canonical_content=b"{}", **told, **on),
+        "Create": memory_pb2.CreateRequest(object_type="claim", canonical_content=NOTE, **told, **place),
+        "Update": memory_pb2.UpdateRequest(canonical_content=NOTE, **told, **on),
         "Transition": memory_pb2.TransitionRequest(
             dimension=memory_pb2.DIMENSION_LIFECYCLE, target_state="deprecated", policy_basis="x", **on
         ),
@@ -153,13 +212,21 @@ def requests(workspace: Workspace, at: Any, snapshot_id: str) -> dict[str, Any]:
             **told,
             **place,
         ),
+        "Promote": memory_pb2.PromoteRequest(
+            source_object_id=at.object_id,
+            expected_version_id=at.version_id,
+            target_object_type="claim",
+            target_canonical_content=b"{}",
+            **told,
+            **place,
+        ),
     }
 
 
 @pytest.mark.req("P-18.11-07")
-@pytest.mark.parametrize("rpc", ["Create", "Update", "Transition", "Redact", "Delete", "Relate"])
+@pytest.mark.parametrize("rpc", CHANGES)
 def test_an_evaluation_changes_no_other_workspace(workspace: Workspace, rpc: str) -> None:
-    made = workspace.create()
+    made = workspace.create(**NOTED)
     snapshot = seal(workspace, deterministic_clock=CLOCK, evaluation_run_id=RUN)
     before = workspace.events()
     with pytest.raises(Refusal) as refused:
@@ -171,10 +238,10 @@ def test_an_evaluation_changes_no_other_workspace(workspace: Workspace, rpc: str
 
 
 @pytest.mark.req("P-14-17")
-@pytest.mark.parametrize("rpc", ["Create", "Update", "Transition", "Redact", "Delete", "Relate"])
+@pytest.mark.parametrize("rpc", CHANGES)
 def test_an_unknown_snapshot_is_no_evaluation(cluster: Cluster, rpc: str) -> None:
     workspace = evaluation_workspace(cluster)
-    made = workspace.create()
+    made = workspace.create(**NOTED)
     before = workspace.events()
     with pytest.raises(Refusal) as refused:
         getattr(workspace.owner.memory, rpc)(requests(workspace, made, "snap:absent")[rpc])
