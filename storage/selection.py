@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from storage.model.times import to_datetime
+from storage.related_objects import RelatedFilter, related
 from storage.row_filter import Conditions, RowFilter
 
 
@@ -86,7 +87,8 @@ class Selection:
 
     `authority` are the filters that must all cover a row. `pending_deletion` covers the rows that are pending deletion:
     None gives no such row. `object_ids` are the members of a snapshot that chose them, None for all objects. `lookups` are
-    fields of memory_lookups with the keyed hash that a part of the version must have.
+    fields of memory_lookups with the keyed hash that a part of the version must have. `related` is what relationships the
+    object must have.
     """
 
     lifecycle_states: tuple[str, ...]
@@ -100,6 +102,7 @@ class Selection:
     pending_deletion: RowFilter | None = None
     object_ids: tuple[str, ...] | None = None
     lookups: tuple[tuple[str, bytes], ...] = ()
+    related: RelatedFilter | None = None
 
 
 def add_selection(where: Conditions, selection: Selection) -> None:
@@ -111,12 +114,14 @@ def add_selection(where: Conditions, selection: Selection) -> None:
     where.one_of("v.object_type", selection.object_types)
     where.one_of("v.provenance_id", selection.provenance_ids)
     for condition in selection.conditions:
-        _add_field(where, condition)
+        add_condition(where, condition, _COLUMNS[condition.field], FIELDS[condition.field])
     if selection.object_ids is not None:
         where.add(f"v.object_id = any ({where.bind(list(selection.object_ids), 'text[]')})")
     for name, lookup in selection.lookups:
         field, hashed = where.bind(name, "text"), where.bind(lookup, "bytea")
         where.add(_LOOKED_UP.format(field=field, lookup=hashed))
+    if selection.related is not None:
+        where.add(related(where, selection.related))
     where.admitted(selection.authority, "v.object_type", "v.object_id")
 
 
@@ -137,8 +142,8 @@ GIVEN: Final = "g.verdict in ('open', 'retention_restricted') and v.availability
 """Whether the encrypted parts of a row that passed the gate may be given."""
 
 
-def _add_field(where: Conditions, condition: FieldCondition) -> None:
-    column, kind = _COLUMNS[condition.field], FIELDS[condition.field]
+def add_condition(where: Conditions, condition: FieldCondition, column: str, kind: FieldKind) -> None:
+    """Adds a condition on the column that its field stands for."""
     operator = condition.operator
     values: list[Any] = list(condition.values)
     if kind is FieldKind.TIME:

@@ -15,12 +15,15 @@ from authz.permissions import PROVENANCE_READ, REVIEW
 from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
 from server.paging import cursor_binding, last_place
+from server.relationship_reach import Reaches
 from server.row_authority import authority_over_rows, confirmed, row_filter
 from server.snapshots import SnapshotBound, snapshot_bound
 from server.wire.enum_numbers import AVAILABILITY_NAMES, LIFECYCLE_NAMES, RETENTION_NAMES, VALIDATION_NAMES
 from server.wire.predicates import conditions_from
 from storage.cursors import Cursor, CursorBinding
 from storage.objects import Heads
+from storage.related_objects import RelatedFilter
+from storage.relationship_ends import EndReach
 from storage.row_filter import ANY, RowFilter
 from storage.selection import Selection
 
@@ -58,7 +61,7 @@ class Asked:
 
 async def as_asked(call: Call, request: memory_pb2.QueryRequest) -> Asked:
     """Returns a query with its filters, authority, snapshot and place. Raises InvalidRequest, SnapshotNotFound."""
-    filters = _with_defaults(request.query.filters)
+    filters = with_defaults(request.query.filters)
     authority = authority_over_rows(call)
     if filters.evidence_ref:
         authority += _readable_provenance(call)
@@ -67,22 +70,23 @@ async def as_asked(call: Call, request: memory_pb2.QueryRequest) -> Asked:
     place = last_place(call, binding)
     lookup = partial(call.services.keys.lookup, "integrity_digest", tenant_id=call.tenant_id)
     selection = Selection(
-        lifecycle_states=_names(filters.lifecycle_state, LIFECYCLE_NAMES),
-        availability_states=_names(filters.availability_state, AVAILABILITY_NAMES),
-        retention_states=_names(filters.retention_state, RETENTION_NAMES),
-        validation_states=_names(filters.validation_state, VALIDATION_NAMES),
+        lifecycle_states=state_names(filters.lifecycle_state, LIFECYCLE_NAMES),
+        availability_states=state_names(filters.availability_state, AVAILABILITY_NAMES),
+        retention_states=state_names(filters.retention_state, RETENTION_NAMES),
+        validation_states=state_names(filters.validation_state, VALIDATION_NAMES),
         object_types=tuple(filters.object_type),
         provenance_ids=tuple(filters.provenance_id),
         conditions=conditions_from(filters.predicates, lookup),
         authority=authority,
-        pending_deletion=_pending_deletion(call, filters),
+        pending_deletion=pending_deletion(call, filters),
         object_ids=None if bound is None else bound.object_ids,
         lookups=_lookups(call, filters),
+        related=_related(call, filters, bound, place),
     )
     return Asked(filters=filters, selection=selection, bound=bound, binding=binding, place=place)
 
 
-def _with_defaults(given: memory_pb2.QueryFilters) -> memory_pb2.QueryFilters:
+def with_defaults(given: memory_pb2.QueryFilters) -> memory_pb2.QueryFilters:
     """Returns the filters with the trusted default of each dimension that names no state (P-11-12)."""
     filters = memory_pb2.QueryFilters()
     filters.CopyFrom(given)
@@ -97,13 +101,32 @@ def _with_defaults(given: memory_pb2.QueryFilters) -> memory_pb2.QueryFilters:
     return filters
 
 
-def _names(numbers: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
+def _related(
+    call: Call, filters: memory_pb2.QueryFilters, bound: SnapshotBound | None, place: Cursor | None
+) -> RelatedFilter | None:
+    if not filters.relationship_type and not filters.related_object_id:
+        return None
+    pinned_sequence = None if place is None else place.pinned_sequence
+    return RelatedFilter(
+        tenant_id=call.tenant_id,
+        scope_id=call.scope_id,
+        relationship_types=tuple(filters.relationship_type),
+        object_id=filters.related_object_id or None,
+        reach=EndReach(Reaches(call, call.action).own()),
+        pinned_sequence=pinned_sequence if bound is None else bound.sequence,
+        member_ids=None if bound is None else bound.object_ids,
+    )
+
+
+def state_names(numbers: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(names[number] for number in numbers)
 
 
 def _lookups(call: Call, filters: memory_pb2.QueryFilters) -> tuple[tuple[str, bytes], ...]:
     asked = (("task_ref", filters.task_ref), ("evidence_ref", filters.evidence_ref))
-    return tuple((name, call.services.keys.lookup(name, value, tenant_id=call.tenant_id)) for name, value in asked if value)
+    return tuple(
+        (name, call.services.keys.lookup(name, value, tenant_id=call.tenant_id)) for name, value in asked if value
+    )
 
 
 def _readable_provenance(call: Call) -> tuple[RowFilter, ...]:
@@ -113,7 +136,7 @@ def _readable_provenance(call: Call) -> tuple[RowFilter, ...]:
     return tuple(RowFilter(frozenset({(ANY, ANY)}), pairs) for pairs in denied if pairs)
 
 
-def _pending_deletion(call: Call, filters: memory_pb2.QueryFilters) -> RowFilter | None:
+def pending_deletion(call: Call, filters: memory_pb2.QueryFilters) -> RowFilter | None:
     if common_pb2.RETENTION_STATE_PENDING_DELETION not in filters.retention_state:
         return None
     return row_filter(call.view.enforcer.reach(call.actor_id, REVIEW))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -37,20 +37,24 @@ _RFC_3339: Final = re.compile(
 
 
 def conditions_from(
-    predicates: Sequence[memory_pb2.Predicate], lookup: Callable[[str], bytes]
+    predicates: Sequence[memory_pb2.Predicate],
+    lookup: Callable[[str], bytes],
+    fields: Mapping[str, FieldKind] = FIELDS,
 ) -> tuple[FieldCondition, ...]:
-    """Returns the conditions of validated predicates; `lookup` gives the keyed hash of an integrity digest.
+    """Returns the conditions of validated predicates on `fields`; `lookup` gives the keyed hash of an integrity digest.
 
     Raises InvalidRequest naming the field of the predicate, its operator or its value.
     """
     return tuple(
-        _condition(predicate, f"query.filters.predicates[{index}]", lookup)
+        _condition(predicate, f"query.filters.predicates[{index}]", lookup, fields)
         for index, predicate in enumerate(predicates)
     )
 
 
-def _condition(predicate: memory_pb2.Predicate, place: str, lookup: Callable[[str], bytes]) -> FieldCondition:
-    kind = FIELDS.get(predicate.field)
+def _condition(
+    predicate: memory_pb2.Predicate, place: str, lookup: Callable[[str], bytes], fields: Mapping[str, FieldKind]
+) -> FieldCondition:
+    kind = fields.get(predicate.field)
     if kind is None:
         raise InvalidRequest(f"{place}.field", "is not a field that queries know")
     operator = _OPERATORS[predicate.op]
