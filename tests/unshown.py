@@ -4,4 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-REASONS: Final[dict[str, str]] = {}
+_JOBS: Final = "lifecycle jobs are not in this version"
+
+REASONS: Final[dict[str, str]] = {
+    "P-15.8-01": f"{_JOBS}: derived state of the service's own goes in the same transaction, stores elsewhere are not told",
+    "P-16.2-01": f"{_JOBS}, and with them no deadlines of retention classes",
+}

@@ -35,7 +35,7 @@ from tests.history.workload import GONE, WEIGHTS, ClientThread, finish
 
 OPERATIONS = int(os.environ.get("REMIT_HISTORY_OPERATIONS", "1500"))
 SEED = os.environ.get("REMIT_HISTORY_SEED") or uuid.uuid4().hex[:8]
-STRIKES = max(10, OPERATIONS // 500)
+STRIKES = max(10, OPERATIONS // 200)
 CLIENTS_EACH = 2
 SERVERS = 3
 SWEPT_MAX = OPERATIONS // 5
