@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import common_pb2, memory_pb2, snapshot_pb2
+from remit.v1 import common_pb2, ledger_pb2, memory_pb2, snapshot_pb2
 from server.wire.json_export import export_envelope
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
 from tests.server.operations.memory.requests import delete, grant, query_ids, transition, update
@@ -56,6 +56,8 @@ def test_a_replay_in_a_fresh_workspace_gives_the_same_times(cluster: Cluster) ->
         snapshot = seal(workspace, deterministic_clock=CLOCK, evaluation_run_id=RUN)
         versions = play(workspace, snapshot.snapshot_id)
         played.append([(v.object_id, v.sequence, v.provenance.recorded_at, times(v)) for v in versions])
+        verified = ledger_pb2.VerifyLedgerRequest(scope_id=workspace.scope_id)
+        assert workspace.owner.ledger.VerifyLedger(verified).ok
     assert played[0] == played[1]
     assert [entry[-1] for entry in played[0]] == [(number * TICK_MS, number * TICK_MS) for number in range(6)]
 

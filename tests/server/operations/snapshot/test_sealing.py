@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from remit.v1 import derived_pb2, memory_pb2, snapshot_pb2
+from remit.v1 import derived_pb2, ledger_pb2, memory_pb2, snapshot_pb2
 from server.wire.json_export import export_snapshot
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
 from tests.contract.operations import SPACE
@@ -377,3 +377,28 @@ def test_no_half_operation_is_seen_in_a_snapshot(cluster: Cluster) -> None:
                 f"{row.object_id} {row.version_id} {row.sequence} {made_by[row.version_id]['envelope_digest']}\n".encode()
             )
         assert digest.hexdigest() == sealed.digest
+
+
+@pytest.mark.parametrize("column", ["core", "mac", "mac_key_id", "snapshot_id"])
+def test_a_snapshot_edited_behind_the_service_is_refused(workspace: Workspace, column: str) -> None:
+    made = workspace.create()
+    sealed = seal(workspace, snapshot_id="snap:one")
+    other = seal(workspace, snapshot_id="snap:two", included_object_ids=[made.object_id])
+    edits = {
+        "core": "core = (select core from remit.snapshots where scope_id = %(scope)s and snapshot_id = 'snap:two')",
+        "mac": "mac = sha256(mac)",
+        "mac_key_id": "mac_key_id = 'other'",
+        "snapshot_id": "snapshot_id = 'snap:three'",
+    }
+    edit = f"update remit.snapshots set {edits[column]} where scope_id = %(scope)s and snapshot_id = 'snap:one'"
+    with workspace.cluster.superuser() as connection:
+        connection.execute(edit, {"scope": workspace.scope_id})
+    snapshot_id = "snap:three" if column == "snapshot_id" else sealed.snapshot_id
+    for refused in (
+        refusal_of(got, workspace, snapshot_id),
+        refusal_of(workspace.read, made.object_id, snapshot_id=snapshot_id),
+    ):
+        assert refused.reason == "INTERNAL_ERROR"
+    assert got(workspace, "snap:two") == other
+    kinds = [event.event_type for event in workspace.events()]
+    assert kinds.count(ledger_pb2.EVENT_TYPE_INTEGRITY_VIOLATION) == 2
