@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from remit.v1 import common_pb2, ledger_pb2, memory_pb2, snapshot_pb2
+from server.cli.ledger import ledger
 from server.wire.json_export import export_envelope
-from tests.cluster import ADMIN, Cluster, Refusal, Workspace
+from tests.cluster import ADMIN, TENANT, Cluster, Refusal, Workspace
 from tests.server.operations.memory.requests import delete, grant, query_ids, transition, update
 from tests.server.operations.snapshot.sealing import evaluation_workspace, seal
 
@@ -114,7 +117,7 @@ def test_windows_of_grants_keep_the_clock_of_the_database(cluster: Cluster) -> N
 
 
 @pytest.mark.req("P-18.11-05")
-def test_every_version_and_event_of_a_run_names_it_and_no_other_does(cluster: Cluster) -> None:
+def test_every_version_and_event_of_a_run_names_it_and_no_other_does(cluster: Cluster, tmp_path: Path) -> None:
     workspace = evaluation_workspace(cluster)
     before = workspace.create(object_id="mem:before")
     snapshot = seal(workspace, deterministic_clock=CLOCK, evaluation_run_id=RUN)
@@ -137,6 +140,12 @@ def test_every_version_and_event_of_a_run_names_it_and_no_other_does(cluster: Cl
     plain = workspace.create()
     assert plain.envelope.provenance.evaluation_run_id == ""
     assert workspace.events()[-1].evaluation_run_id == ""
+    file = tmp_path / "ledger.jsonl"
+    place = ["--tenant", TENANT, "--scope", workspace.scope_id, "--database-url", cluster.database.server]
+    written = CliRunner().invoke(ledger, ["export", *place, "--out", str(file)])
+    assert written.exit_code == 0, written.output
+    verified = CliRunner().invoke(ledger, ["verify", str(file)])
+    assert verified.exit_code == 0, verified.output
 
 
 @pytest.mark.req("P-18.11-05", "P-18.11-03")
