@@ -80,7 +80,7 @@ class Settings(BaseSettings):
     deadline_seconds_default: float = Field(30.0, gt=0, description="Deadline of calls that bring none, seconds.")
     deadline_seconds_max: float = Field(300.0, gt=0, description="Longest deadline honoured, seconds.")
     import_records_max: int = Field(
-        250_000, ge=1, description="Records of one import. They wait, encrypted, in the temporary folder."
+        150_000, ge=1, description="Records of one import. They wait, encrypted, in the temporary folder."
     )
     import_bytes_max: int = Field(1 << 30, ge=1024, description="Bytes of the records of one import.")
     queue_max: int = Field(10_000, ge=1, description="Commands that may wait in one process.")

@@ -31,6 +31,7 @@ from server.wire.grammars import is_extension_object_type, is_object_type
 from server.wire.json_export import WITHHELD_CONTENT, one_line
 from server.wire.refusal import FieldRefused
 from storage.model.memory import VersionCore
+from storage.model.provenance import Provenance
 from storage.model.relationship import Directionality, RelationshipCore
 from storage.model.states import AvailabilityState
 
@@ -100,14 +101,15 @@ def object_version(value: Any, content_text: str, tenant_id: str, scope_id: str)
     schema_id = read.uri("schema_id")
     if schema_id is None and is_extension_object_type(object_type):
         raise FieldRefused("is required for an extension type", "schema_id")
+    provenance = required_part(read, "provenance", provenance_of)
     core = VersionCore(
         object_id=required_id(read, "object_id"),
         object_type=object_type,
         schema_id=schema_id,
         quality_signals=part(read, "quality_signals", signals_of),
-        **_shared(read, tenant_id, scope_id),
+        **_shared(read, provenance, tenant_id, scope_id),
     )
-    return IncomingVersion(core, _plaintexts(read, core, content_text), read.ids("relationship_refs"))
+    return IncomingVersion(core, _plaintexts(read, core, content_text, provenance), read.ids("relationship_refs"))
 
 
 def relationship_version(value: Any, content_text: str, tenant_id: str, scope_id: str) -> IncomingVersion:
@@ -120,6 +122,7 @@ def relationship_version(value: Any, content_text: str, tenant_id: str, scope_id
         raise FieldRefused("is required of a relationship that crosses workspaces", "policy_basis")
     # A target in the record's own workspace is one here.
     target_scope_id = read.id("target_scope_id")
+    provenance = required_part(read, "provenance", provenance_of)
     core = RelationshipCore(
         relationship_id=required_id(read, "relationship_id"),
         relationship_type=required_text(read, "relationship_type"),
@@ -128,13 +131,12 @@ def relationship_version(value: Any, content_text: str, tenant_id: str, scope_id
         directionality=read.one_of("directionality", Directionality),
         target_scope_id=None if target_scope_id == read.raw("scope_id") else target_scope_id,
         policy_basis=read.text("policy_basis", empty=False),
-        **_shared(read, tenant_id, scope_id),
+        **_shared(read, provenance, tenant_id, scope_id),
     )
-    return IncomingVersion(core, _plaintexts(read, core, content_text))
+    return IncomingVersion(core, _plaintexts(read, core, content_text, provenance))
 
 
-def _shared(read: DraftObject, tenant_id: str, scope_id: str) -> dict[str, Any]:
-    provenance = required_part(read, "provenance", provenance_of)
+def _shared(read: DraftObject, provenance: Provenance, tenant_id: str, scope_id: str) -> dict[str, Any]:
     return {
         "tenant_id": tenant_id,
         "scope_id": scope_id,
@@ -150,13 +152,15 @@ def _shared(read: DraftObject, tenant_id: str, scope_id: str) -> dict[str, Any]:
     }
 
 
-def _plaintexts(read: DraftObject, core: VersionCore | RelationshipCore, content_text: str) -> Plaintexts:
+def _plaintexts(
+    read: DraftObject, core: VersionCore | RelationshipCore, content_text: str, provenance: Provenance
+) -> Plaintexts:
     content: bytes | None = content_text.encode()
     if core.availability_state is AvailabilityState.DELETED:
         content = None  # a tombstone keeps nothing, whatever stands in its place
     elif core.availability_state in _REMOVED and content_text == WITHHELD_CONTENT:
         content = None
-    return Plaintexts(content, required_part(read, "provenance", provenance_of), part(read, "integrity", integrity_of))
+    return Plaintexts(content, provenance, part(read, "integrity", integrity_of))
 
 
 def with_side(version: IncomingVersion, side: Side) -> IncomingVersion:
