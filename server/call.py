@@ -15,9 +15,7 @@ from authz.permissions import INSPECT_HISTORY, LEDGER_READ, PAMSPEC_OPERATIONS, 
 from authz.principal import Principal
 from authz.request import AccessRequest, Touched
 from server.access import MethodAccess
-from server.domain_errors import (
-    DuplicateOperation,
-)
+from server.domain_errors import DuplicateOperation
 from server.evaluations import Evaluation, evaluation_of
 from server.grants import Exercise
 from server.outcomes import raise_conflict, raise_for

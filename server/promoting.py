@@ -66,26 +66,11 @@ async def promotion(
     target = await _target(call, request, before, target_object_id, states, now_us)
     core = target.version.core
     events = creation_events(call, core, target.version.digest, tool_outcome)
-    refs = dict(before.parts)
-    # Integrity metadata covers the version it came with; the superseded version is another one.
-    refs.pop(PartKind.INTEGRITY, None)
-    provenance_id, source_parts = before.provenance_id, NewParts()
+    source_parts = NewParts()
     if lacks_run(call, carried.provenance):
-        record = own_provenance(call, "superseded", now_us)
-        provenance_id, carried = record.provenance_id, replace(carried, provenance=record)
-        source_parts = await seal_parts(call, before.object_id, Plaintexts(provenance=record))
-    superseded = replace(
-        before,
-        version_id=new_id(),
-        previous_version_id=before.version_id,
-        sequence=before.sequence + 1,
-        lifecycle_state=LifecycleState.SUPERSEDED,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
-        provenance_id=provenance_id,
-        parts=refs | source_parts.refs,
-    )
+        carried = replace(carried, provenance=own_provenance(call, "superseded", now_us))
+        source_parts = await seal_parts(call, before.object_id, Plaintexts(provenance=carried.provenance))
+    superseded = _superseded(call, before, carried, source_parts, now_us)
     source = new_version(call, superseded, None, event_position=len(events) + 1)
     moved = LifecycleTransitioned(
         object_sequence=superseded.sequence,
@@ -98,7 +83,7 @@ async def promotion(
     named = {"object_id": superseded.object_id, "version_id": superseded.version_id}
     events.append(call.event(moved, **named))
     if source_parts.rows:
-        events.append(call.event(ProvenanceUpdated(provenance_id=provenance_id), **named))
+        events.append(call.event(ProvenanceUpdated(provenance_id=superseded.provenance_id), **named))
     draft = RelationshipDraft(
         relationship_id=new_id(),
         relationship_type=DERIVED_FROM,
@@ -120,6 +105,25 @@ async def promotion(
     )
     events.append(call.event(promoted, object_id=core.object_id, version_id=core.version_id))
     return Promotion(target, source, replace(carried, integrity=None), source_parts, relationship, events)
+
+
+def _superseded(call: Call, before: VersionCore, carried: Plaintexts, parts: NewParts, now_us: int) -> VersionCore:
+    """Returns the source's last version; `parts` are those that are new in it."""
+    refs = dict(before.parts)
+    # Integrity metadata covers the version it came with; the superseded version is another one.
+    refs.pop(PartKind.INTEGRITY, None)
+    return replace(
+        before,
+        version_id=new_id(),
+        previous_version_id=before.version_id,
+        sequence=before.sequence + 1,
+        lifecycle_state=LifecycleState.SUPERSEDED,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        provenance_id=before.provenance_id if not parts.refs else _provenance_of(carried).provenance_id,
+        parts=refs | parts.refs,
+    )
 
 
 async def _target(

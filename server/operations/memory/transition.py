@@ -185,15 +185,12 @@ async def _move(
     findable = []
     if not is_hidden and (is_restored or contents):
         findable = lookups_of(call, core.object_type, Plaintexts(old.content, provenance), refs)
+    move = ObjectMove(core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence)
     outcome = await call.commit(
         Change(
             events=events,
             result=committed(core, events),
-            moves=[
-                ObjectMove(
-                    core.object_id, request.expected_version_id, core.object_type, core.version_id, core.sequence
-                )
-            ],
+            moves=[move],
             versions=[version.row],
             contents=contents,
             colds=[
