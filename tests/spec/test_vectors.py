@@ -11,16 +11,13 @@ import pytest
 
 from server.wire.json_export import JsonObject
 from tests.cluster import Cluster, Refusal
-from tests.spec import relationship_drives
+from tests.spec import import_drives, relationship_drives
 from tests.spec import vector_drives as drives
 from tests.spec_coverage import shared_folder
 
 VECTORS = shared_folder() / "spec" / "vectors"
 
-LATER = {
-    "invalid/reused-immutable-version-identifier.json": "import: no other operation takes a version id",
-    "invalid/silent-overwrite-attempt.json": "import: no other operation takes a version id",
-}
+LATER: dict[str, str] = {}
 """Vectors of operations that this version does not serve, and of what."""
 
 CODES = {
@@ -71,6 +68,8 @@ DRIVEN: dict[str, Callable[[drives.Stage, JsonObject], Any]] = {
     "invalid/invalid-validation-transition.json": drives.refused_move("validation"),
     "invalid/missing-provenance.json": drives.refused_creation,
     "invalid/missing-scope.json": drives.refused_creation,
+    "invalid/reused-immutable-version-identifier.json": import_drives.refused_reuse,
+    "invalid/silent-overwrite-attempt.json": import_drives.refused_overwrite,
     "invalid/stale-expected-version.json": drives.refused_stale,
     "invalid/subscription-negative-start-sequence.json": drives.refused_subscription,
     "invalid/tool-invocation-missing-tool-name.json": drives.refused_content("tool_invocation"),
