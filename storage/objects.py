@@ -86,7 +86,7 @@ class StoredVersion(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where an object stands now: its current version and the gate's verdict on giving content."""
+    """Where an object stands now: its current version, the gate's verdict on giving content, and whether it is related."""
 
     object_type: str
     version_id: str
@@ -96,6 +96,7 @@ class Standing(NamedTuple):
     availability_state: str
     retention_state: str
     validation_state: str
+    related: bool
 
 
 class ObjectFacts(NamedTuple):
@@ -132,7 +133,7 @@ PART_JOINS: Final = (
 _LOAD: Final = f"""
 select {HEAD_COLUMNS},
        g.object_type, g.version_id, g.sequence, g.verdict, g.lifecycle_state, g.availability_state, g.retention_state,
-       g.validation_state,
+       g.validation_state, g.related,
        {_OWN_COLUMNS}, g.sequence, {PART_COLUMNS.format("c")}, {PART_COLUMNS.format("p")}, {PART_COLUMNS.format("i")}
   from rows from (unnest(%b::text[]), unnest(%b::text[]), unnest(%b::text[])) with ordinality
        k(scope_id, object_id, version_id, ix)
@@ -149,7 +150,7 @@ select {HEAD_COLUMNS},
      limit 1) v on true{PART_JOINS}
  order by k.ix"""
 _HEAD_WIDTH: Final = 6
-_STANDING_WIDTH: Final = 8
+_STANDING_WIDTH: Final = 9
 
 
 def heads_of(columns: Sequence[Any]) -> Heads | None:

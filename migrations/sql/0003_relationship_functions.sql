@@ -87,5 +87,22 @@ begin
 end
 $$;
 
+-- Whoever makes a relationship, its ends are marked as related. Those of another workspace are under its head's lock too.
+create function remit.mark_ends() returns trigger
+language plpgsql volatile set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update remit.memory_objects o set related = true
+     where o.tenant_id = new.tenant_id and o.scope_id = new.scope_id and o.object_id = new.source_object_id
+       and not o.related;
+    update remit.memory_objects o set related = true
+     where o.tenant_id = new.tenant_id and o.scope_id = new.target_scope_id and o.object_id = new.target_object_id
+       and not o.related;
+    return null;
+end
+$$;
+
 revoke all on function remit.judge_relationship(text, text, jsonb) from public;
 revoke all on function remit.apply_relationship(text, text, jsonb, bytea[], bigint, timestamptz) from public;
+revoke all on function remit.mark_ends() from public;
+grant execute on function remit.mark_ends() to remit_owner;

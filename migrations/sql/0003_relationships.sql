@@ -86,3 +86,20 @@ select r.tenant_id, r.scope_id, r.relationship_id, r.version_id, r.sequence,
        end as verdict
 from remit.relationships r;
 grant select on remit.relationship_gate to remit_app, remit_writer;
+
+-- Whether an object is an end of any relationship, told with the object itself: reading one that has none costs nothing
+-- more (measured: two look-ups in the reading statement, even of an empty table, are a sixth of it).
+alter table remit.memory_objects add column related boolean not null default false;
+create or replace view remit.retrieval_gate with (security_invoker = true) as
+select o.tenant_id, o.scope_id, o.object_id, o.object_type, o.version_id, o.sequence, o.deleted,
+       v.lifecycle_state, v.availability_state, v.retention_state, v.validation_state,
+       case
+           when o.deleted or v.availability_state = 'deleted' then 'deleted'
+           when v.availability_state = 'redacted' then 'redacted'
+           when v.retention_state = 'pending_deletion' then 'retention_restricted'
+           else 'open'
+       end as verdict,
+       o.related
+from remit.memory_objects o
+join remit.memory_versions v
+  on v.tenant_id = o.tenant_id and v.scope_id = o.scope_id and v.object_id = o.object_id and v.sequence = o.sequence;

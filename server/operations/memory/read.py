@@ -9,8 +9,9 @@ from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidRequest
 from server.mutations import content_state, readable
+from server.relationship_refs import relationship_refs
 from server.retrieval import Loaded, demand_open, held_at, open_rows
-from server.snapshots import load_in, newest_in
+from server.snapshots import load_in, newest_in, snapshot_bound
 from server.wire.envelopes import write_envelope
 from storage.commands import EventRow
 from storage.model.memory import VersionCore
@@ -35,18 +36,22 @@ async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.Read
 
     Raises ObjectNotFound, SnapshotNotFound, ObjectDeleted, ObjectRedacted, RetentionRestriction, InvalidRequest. With
     `allow_tombstone` and the right to inspect history a removed object is a content-free envelope instead (Q18). A
-    field mask takes away what it does not name, after the gate has judged.
+    field mask takes away what it does not name, after the gate has judged. References to relationships stand beside the
+    envelope, which they are no part of (Q02).
     """
     _check_mask(request)
     loaded = await load_in(call, request.snapshot_id, request.object_id, request.version_id or None)
     given = _given(call, request, loaded)
     [(core, plaintexts)] = await open_rows(call, [(loaded.version, given)], loaded.heads)
+    refs, more_refs = await _refs(call, request, loaded)
     audited = _audited(call, core)
     await call.exercise_read(loaded.heads, request.object_id, audited)
     response = memory_pb2.ReadResponse(
         content_state=content_state(given, plaintexts),
         operation_id=call.operation_id,
         event_ids=[*(event.event_id for event in audited), *call.exercise_event_ids],
+        relationship_refs=refs,
+        more_relationship_refs=more_refs,
     )
     write_envelope(response.envelope, core, readable(call, core, plaintexts))
     if request.field_mask:
@@ -56,6 +61,13 @@ async def handle(call: Call, request: memory_pb2.ReadRequest) -> memory_pb2.Read
         newest = await newest_in(call, request.snapshot_id, request.object_id, loaded)
         response.history.current_version_id, response.history.version_count = newest
     return response
+
+
+async def _refs(call: Call, request: memory_pb2.ReadRequest, loaded: Loaded) -> tuple[list[str], bool]:
+    if not loaded.standing.related:
+        return [], False
+    bound = await snapshot_bound(call, request.snapshot_id)
+    return await relationship_refs(call, request.object_id, loaded.heads, bound)
 
 
 def _check_mask(request: memory_pb2.ReadRequest) -> None:
