@@ -46,12 +46,12 @@ async def handle(call: Call, request: memory_pb2.PromoteRequest) -> memory_pb2.P
     earlier = call.replayed()
     if earlier is not None:
         return await _replay(call, earlier)
-    tool_outcome = _check_target(call, request)
     loaded = await load(call, request.source_object_id)
     target_object_id = request.target_object_id or new_id()
     standing = loaded.standing
     touched = Touched(request.source_object_id, standing.object_type)
     call.demand([touched, Touched(request.target_object_id or None, request.target_object_type, new=True)])
+    tool_outcome = _check_target(call, request)
     _demand_promotable(call, request, loaded)
     states = await _states(call, request, target_object_id)
     made = await promotion(call, request, loaded, target_object_id, states, tool_outcome)
