@@ -72,14 +72,27 @@ class Version:
     core: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class RelationshipVersion:
+    """A version line of a relationship, its core as it stands."""
+
+    relationship_id: str
+    version_id: str
+    sequence: int
+    ledger_sequence: int
+    raw: bytes
+
+
 @dataclass(slots=True)
 class Ledger:
-    """One workspace as of one moment."""
+    """One workspace as of one moment. Pointers: the last version and its number, by object or relationship."""
 
     header: dict[str, Any] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
     pointers: dict[str, tuple[str, int]] = field(default_factory=dict)
+    relationship_versions: list[RelationshipVersion] = field(default_factory=list)
+    relationship_pointers: dict[str, tuple[str, int]] = field(default_factory=dict)
     head: dict[str, Any] = field(default_factory=dict)
 
     def by_operation(self) -> dict[str, list[Event]]:
@@ -113,6 +126,11 @@ def read_export(lines: Iterable[str]) -> Ledger:
                 ledger.versions.append(Version(raw=raw, core=json.loads(raw), **record))
             case "object":
                 ledger.pointers[record["object_id"]] = (record["version_id"], record["sequence"])
+            case "relationship_version":
+                raw, _ = b64decode(record.pop("core")), record.pop("columns")
+                ledger.relationship_versions.append(RelationshipVersion(raw=raw, **record))
+            case "relationship":
+                ledger.relationship_pointers[record["relationship_id"]] = (record["version_id"], record["sequence"])
             case "head":
                 ledger.head = record
     return ledger
@@ -222,17 +240,29 @@ def _version_chains(ledger: Ledger) -> Iterator[str]:
 
 
 def _relationship_chains(ledger: Ledger) -> Iterator[str]:
-    length: Counter[str] = Counter()
-    seen: set[str] = set()
+    """Each event of a relationship has its version, which it digests, and the other way round; numbers have no gaps."""
+    versions = {version.version_id: version for version in ledger.relationship_versions}
+    if len(versions) != len(ledger.relationship_versions):
+        yield "two versions of relationships share an id"
+    last: dict[str, tuple[str, int]] = {}
     for event in ledger.events:
         if event.event_type not in RELATIONSHIP_PRIMARY:
             continue
-        name = event.body["relationship_id"]
-        length[name] += 1
-        if event.body["payload"]["relationship_sequence"] != length[name]:
-            yield f"relationship {name}: event {event.sequence} breaks the sequence {length[name]}"
-        if (event.event_type == "relationship_created") != (length[name] == 1):
+        name, version_id = event.body["relationship_id"], event.body["version_id"]
+        number = last.get(name, ("", 0))[1] + 1
+        last[name] = (version_id, number)
+        if event.body["payload"]["relationship_sequence"] != number:
+            yield f"relationship {name}: event {event.sequence} breaks the sequence {number}"
+        if (event.event_type == "relationship_created") != (number == 1):
             yield f"relationship {name}: event {event.sequence} is a {event.event_type}"
-        if event.body["version_id"] in seen:
-            yield f"relationship {name}: event {event.sequence} repeats a version"
-        seen.add(event.body["version_id"])
+        version = versions.pop(version_id, None)
+        if version is None:
+            yield f"relationship {name}: event {event.sequence} names a version that is not there, or not its own"
+            continue
+        if (version.relationship_id, version.sequence, version.ledger_sequence) != (name, number, event.sequence):
+            yield f"relationship {name}: version {version_id} stands elsewhere than event {event.sequence}"
+        if event.body["payload"]["envelope_digest"] != hashlib.sha256(version.raw).hexdigest():
+            yield f"relationship {name}: version {version_id} is not what event {event.sequence} digests"
+    yield from (f"the relationship version {name} has no event" for name in versions)
+    if last != ledger.relationship_pointers:
+        yield "relationships do not point at their last versions"

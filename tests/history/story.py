@@ -28,6 +28,7 @@ class Story:
     calls: list[Call] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     versions: list[dict[str, Any]] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
     current: dict[str, dict[str, Any]] = field(default_factory=dict)
     now_ns: int = 0
 
@@ -75,7 +76,10 @@ class Story:
         self.event("lifecycle_transitioned", operation_id, payload=payload, **named)
         left["ledger_sequence"] = len(self.bodies)
         link = {"relationship_id": f"rel:{target}", "version_id": f"rel:{target}/1"}
-        self.event("relationship_created", operation_id, payload={"relationship_sequence": 1}, **link)
+        digest = hashlib.sha256(_bytes(link)).hexdigest()
+        payload = {"relationship_sequence": 1, "envelope_digest": digest}
+        self.event("relationship_created", operation_id, payload=payload, **link)
+        self.links.append({**link, "sequence": 1, "ledger_sequence": len(self.bodies), "core": link})
         self.event("working_memory_promoted", operation_id)
         told = {
             "versions": made.versions | {source: left["version_id"]},
@@ -154,6 +158,11 @@ class Story:
         for object_id, version in self.current.items():
             pointer = {"object_id": object_id, "version_id": version["version_id"], "sequence": version["sequence"]}
             found.append({"kind": "object", "object_type": "claim", **pointer})
+        for version in self.links:
+            core = b64encode(_bytes(version["core"])).decode()
+            found.append({"kind": "relationship_version", **version, "core": core, "columns": {}})
+            pointer = {name: version[name] for name in ("relationship_id", "version_id", "sequence")}
+            found.append({"kind": "relationship", **pointer})
         found.append({"kind": "head", "sequence": len(self.bodies), "chain_hash": link.hex()})
         return [json.dumps(one) for one in found]
 
