@@ -46,7 +46,7 @@ from storage.encryption import DeploymentKeys
 from storage.keystore import DirectoryKeyStore, KeyRing, KeyStore, PostgresKeyStore
 from storage.reader import CoalescedReader
 from storage.subscriptions import load_subscriptions
-from storage.vectors import load_vector_math
+from storage.vector_math import load_vector_math
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from storage.keystore import KeyRing
 from storage.objects import ObjectFacts, ObjectKey
 from storage.reader import CoalescedReader
 from storage.subscriptions import SubscriptionFacts
-from storage.vectors import VectorMath
+from storage.vector_math import VectorMath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,7 +148,7 @@ select {_SPACE_COLUMNS} from remit.embedding_spaces s
  order by s.embedding_space_id collate "C" limit %s"""
 _COUNT: Final = """
 select count(*) from remit.vectors x
- where x.tenant_id = %s and x.scope_id = %s and x.embedding_space_id = %s
+ where x.tenant_id = %s and x.scope_id collate "C" = %s and x.embedding_space_id = %s
    and exists (select from remit.retrieval_gate g where g.tenant_id = x.tenant_id and g.scope_id = x.scope_id
                   and g.object_id = x.object_id and g.verdict = 'open')"""
 
@@ -211,7 +211,7 @@ select {HEAD_COLUMNS}, d.*
   from remit.ledger_heads h cross join (select remit.clock() as now) t
   left join lateral (
     select {_LINEAGE_COLUMNS} from remit.derivatives d
-     where d.tenant_id = %(tenant)s and d.scope_id = %(scope)s and d.object_id = %(object)s
+     where d.tenant_id = %(tenant)s and d.scope_id collate "C" = %(scope)s and d.object_id = %(object)s
        and (%(version)s::text = '' or d.version_id = %(version)s)
        and (d.ledger_sequence, d.store_id, d.artifact_type, d.artifact_id, d.artifact_version)
            > (%(sequence)s, %(store)s, %(type)s, %(id)s, %(artifact_version)s)

@@ -18,7 +18,8 @@ from storage.model.embedding import LEXICAL_INDEX_ID
 from storage.objects import HEAD_COLUMNS, VERSION_COLUMNS, Heads, StoredVersion, heads_of, stored_version
 from storage.queries import PART_JOINS, PARTS, ROW_BYTES
 from storage.selection import GIVEN, gate
-from storage.vectors import HEAD_WIDTH, Parts, RankedPage, VectorMath, VectorQuery, ranked_page
+from storage.vector_math import VectorMath
+from storage.vectors import HEAD_WIDTH, Parts, RankedPage, VectorQuery, ranked_page
 
 FUSION_CONSTANT: Final = 60
 """k of reciprocal rank fusion: a row's score is the sum of 1 / (k + its place) over both rankings."""
@@ -129,7 +130,8 @@ def emptied() -> ColdChange:
 
 
 _HYBRID: Final = """
-    select f.*, count(*) over () as row_count, row_number() over (order by f.score desc, f.object_id) as position
+    select f.*, null::bigint as candidates, count(*) over () as row_count,
+           row_number() over (order by f.score desc, f.object_id) as position
       from (
         select * from (
             select coalesce(a.object_id, b.object_id) as object_id, coalesce(a.sequence, b.sequence) as sequence,

@@ -17,7 +17,7 @@ from storage.commands import ColdChange
 from storage.database import Database
 from storage.derivatives import StoredSpace
 from storage.model.embedding import DistanceMetric, vector_index_id
-from storage.vectors import VectorMath
+from storage.vector_math import VectorMath
 
 VECTORS_MIN: Final = 2_000
 """Below it, every vector is compared: that is as quick."""
@@ -37,10 +37,10 @@ class VectorLists:
 
 _SIZE: Final = """
 select count(*) from remit.vectors x
- where x.tenant_id = %(tenant)s and x.scope_id = %(scope)s and x.embedding_space_id = %(space)s
+ where x.tenant_id = %(tenant)s and x.scope_id collate "C" = %(scope)s and x.embedding_space_id = %(space)s
    and x.ledger_sequence <= %(built)s"""
 _OF_SPACE: Final = """remit.vectors x
-     where x.tenant_id = %(tenant)s and x.scope_id = %(scope)s and x.embedding_space_id = %(space)s
+     where x.tenant_id = %(tenant)s and x.scope_id collate "C" = %(scope)s and x.embedding_space_id = %(space)s
        and x.ledger_sequence <= %(built)s"""
 _ASSIGN: Final = """
 with sample as materialized (

@@ -17,42 +17,7 @@ from storage.objects import HEAD_COLUMNS, VERSION_COLUMNS, Heads, StoredVersion,
 from storage.queries import PART_JOINS, PARTS, ROW_BYTES
 from storage.row_filter import Conditions
 from storage.selection import GIVEN, Selection, add_selection, gate
-
-_PGVECTOR: Final = """
-select n.nspname from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
- where e.extname = 'vector' and pg_catalog.has_schema_privilege(n.oid, 'USAGE')"""
-_PGVECTOR_FUNCTIONS: Final = {
-    DistanceMetric.COSINE: "cosine_distance",
-    DistanceMetric.L2: "l2_distance",
-    DistanceMetric.INNER_PRODUCT: "vector_negative_inner_product",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class VectorMath:
-    """How vectors are compared in this database: by pgvector in a schema, or by functions of ours (None)."""
-
-    pgvector_schema: str | None = None
-
-    def distance(self, metric: DistanceMetric, left: str, right: str) -> str:
-        """Returns the distance of a real[] column or expression from what `operand` gave, the smaller the nearer."""
-        if self.pgvector_schema is None:
-            return f"remit.{metric.value}_distance({left}, {right})"
-        return f"{self.pgvector_schema}.{_PGVECTOR_FUNCTIONS[metric]}({left}::{self.pgvector_schema}.vector, {right})"
-
-    def operand(self, value: str) -> str:
-        """Returns a value to compare with, converted once for the statement."""
-        return (
-            f"(select {value})" if self.pgvector_schema is None else f"(select {value}::{self.pgvector_schema}.vector)"
-        )
-
-
-async def load_vector_math(database: Database) -> VectorMath:
-    """Returns how the database compares vectors. Raises DatabaseUnavailable."""
-    async with database.connection() as connection:
-        cursor = await connection.execute(_PGVECTOR)
-        rows = await cursor.fetchall()
-    return VectorMath('"{}"'.format(rows[0][0].replace('"', '""')) if rows else None)
+from storage.vector_math import VectorMath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +57,19 @@ class FoundRow:
 @dataclass(frozen=True, slots=True)
 class RankedPage:
     """Rows in order; `more`: rows are left. `behind_sequence`: the first version, among those that may be found, whose
-    content has no vector while an older content of the object has."""
+    content has no vector while an older content of the object has. `candidates`: how many vectors were judged, where
+    their number was bounded."""
 
     heads: Heads | None
     rows: tuple[FoundRow, ...]
     more: bool
     behind_sequence: int | None
+    candidates: int | None = None
 
 
 HEAD_WIDTH: Final = 6
+_DEPTH_OF_ROW: Final = 4
+_DEPTH_MIN: Final = 100
 _CURRENT: Final = """
             select v.* from remit.memory_versions v
              where v.tenant_id = {tenant} and v.scope_id = {scope} and v.object_id = {object_id}
@@ -119,27 +88,32 @@ BEHIND: Final = """
   left join lateral (
     select min(d.outdated_sequence) as sequence
       from remit.derivatives d{seen}
-     where d.tenant_id = {tenant} and d.scope_id = {scope} and d.embedding_space_id = {space}
+     where d.tenant_id = {tenant} and d.scope_id collate "C" = {scope} and d.embedding_space_id = {space}
        and d.kept and d.outdated_sequence is not null{outdated_by_pin}{conditions}{gate}
        and not exists (
         select from remit.vectors y
-         where y.tenant_id = {tenant} and y.scope_id = {scope} and y.embedding_space_id = {space}
+         where y.tenant_id = {tenant} and y.scope_id collate "C" = {scope} and y.embedding_space_id = {space}
            and y.object_id = d.object_id and y.content_id is not distinct from v.content_id)) b on true"""
 _CANDIDATES: Final = """
             select x.object_id, x.content_id, x.artifact_id, x.artifact_type, x.artifact_version, {distance} as distance
               from {source} x
-             where x.tenant_id = {tenant} and x.scope_id = {scope} and x.embedding_space_id = {space}{candidates}"""
+             where true{candidates}"""
+_ALL: Final = """(
+                select x.* from remit.vectors x
+                 where x.tenant_id = {tenant} and x.scope_id collate "C" = {scope}
+                   and x.embedding_space_id = {space})"""
 # In the lists nearest to the vector, or registered since the lists were made.
 _LISTED: Final = """(
                 select x.* from remit.vector_lists l
-                  join remit.vectors x on x.tenant_id = {tenant} and x.scope_id = {scope}
-                   and x.artifact_type = l.artifact_type and x.artifact_id = l.artifact_id
-                   and x.artifact_version = l.artifact_version
-                 where l.tenant_id = {tenant} and l.scope_id = {scope} and l.embedding_space_id = {space}
+                 cross join lateral (
+                    select x.* from remit.vectors x
+                     where x.tenant_id = {tenant} and x.scope_id = {scope} and x.artifact_type = l.artifact_type
+                       and x.artifact_id = l.artifact_id and x.artifact_version = l.artifact_version limit 1) x
+                 where l.tenant_id = {tenant} and l.scope_id collate "C" = {scope} and l.embedding_space_id = {space}
                    and l.list_number = any (array({nearest_lists}))
                 union all
                 select x.* from remit.vectors x
-                 where x.tenant_id = {tenant} and x.scope_id = {scope} and x.embedding_space_id = {space}
+                 where x.tenant_id = {tenant} and x.scope_id collate "C" = {scope} and x.embedding_space_id = {space}
                    and x.ledger_sequence > {listed})"""
 _NEAREST_LISTS: Final = """
                 select c.list_number from remit.vector_centroids c
@@ -147,10 +121,16 @@ _NEAREST_LISTS: Final = """
                  order by {distance}, c.list_number
                  limit (select greatest({lists_min}, ceil(count(*) * {lists_share})) from remit.vector_centroids c
                          where c.tenant_id = {tenant} and c.scope_id = {scope} and c.embedding_space_id = {space})"""
+_OF_LISTED: Final = """
+               and (y.ledger_sequence > {listed} or exists (
+                select from remit.vector_lists l
+                 where l.tenant_id = {tenant} and l.scope_id = {scope} and l.artifact_type = y.artifact_type
+                   and l.artifact_id = y.artifact_id and l.artifact_version = y.artifact_version
+                   and l.list_number = any (array({nearest_lists}))))"""
 _BETTER: Final = """
            and not exists (
-            select from {source} y
-             where y.tenant_id = {tenant} and y.scope_id = {scope} and y.embedding_space_id = {space}
+            select from remit.vectors y
+             where y.tenant_id = {tenant} and y.scope_id collate "C" = {scope} and y.embedding_space_id = {space}
                and y.object_id = x.object_id and y.content_id is not distinct from x.content_id{of_candidates}
                and ({distance}, y.artifact_id, y.artifact_type, y.artifact_version)
                    < (x.distance, x.artifact_id, x.artifact_type, x.artifact_version))"""
@@ -159,18 +139,20 @@ LISTS_SHARE: Final = 0.125
 """The part of the lists that an approximate search looks into, and the least number of them."""
 
 _SEMANTIC: Final = """
-    select v.object_id, v.sequence, v.given, v.distance, v.artifact_id, -v.distance as score,
+    select v.object_id, v.sequence, v.given, v.distance, v.artifact_id, -v.distance as score, v.candidates,
            null::bigint as vector_rank, null::double precision as lexical_score, null::bigint as lexical_rank,
            count(*) over () as row_count, row_number() over (order by v.distance, v.object_id) as position
       from (
-        select x.object_id, v.sequence, x.distance, x.artifact_id, {given} as given
-          from (select * from ({candidate_rows} offset 0) x{after} order by x.distance, x.object_id) x{seen}
+        select x.object_id, v.sequence, x.distance, x.artifact_id, x.candidates, {given} as given
+          from (
+            select x.*, {candidates} as candidates
+              from (select * from ({candidate_rows} offset 0) x{after} order by x.distance, x.object_id{depth}) x) x{seen}
          where v.content_id is not distinct from x.content_id{conditions}{gate}{better}
          order by x.distance, x.object_id limit {limit}) v"""
 PAGE: Final = """
 select * from (
 select {head}, b.sequence, k.row_count, k.given, k.score, k.distance, k.artifact_id, k.vector_rank, k.lexical_score,
-       k.lexical_rank, {version}, {parts}, k.position,
+       k.lexical_rank, k.candidates, {version}, {parts}, k.position,
        coalesce(sum({row_bytes}) over (order by k.position rows between unbounded preceding and 1 preceding), 0)
            as bytes_before
   from remit.ledger_heads h
@@ -242,7 +224,7 @@ class Parts:
         if pin is not None:
             narrow.add(f"x.ledger_sequence <= {pin}")
             of_candidates = f"\n               and y.ledger_sequence <= {pin}"
-        source = "remit.vectors"
+        source = self.fill(_ALL)
         if query.listed_sequence is not None:
             nearest = self.fill(
                 _NEAREST_LISTS,
@@ -252,8 +234,9 @@ class Parts:
             )
             listed = self.where.bind(query.listed_sequence, "bigint")
             source = self.fill(_LISTED, nearest_lists=nearest, listed=listed)
+            of_candidates += self.fill(_OF_LISTED, nearest_lists=nearest, listed=listed)
         rows = self.fill(_CANDIDATES, distance=self.distance("x.embedding"), source=source, candidates=narrow.sql)
-        better = self.fill(_BETTER, source=source, distance=self.distance("y.embedding"), of_candidates=of_candidates)
+        better = self.fill(_BETTER, distance=self.distance("y.embedding"), of_candidates=of_candidates)
         return rows, better
 
     def behind(self) -> str:
@@ -288,6 +271,16 @@ async def search_vectors(database: Database, math: VectorMath, tenant_id: str, q
     At most `limit` rows, cut earlier, but not before the first row, at about `bytes_max` bytes. Raises
     DatabaseUnavailable, StatementTimeout.
     """
+    # Mostly the nearest few vectors fill the page, and the rest need not be sorted; where they do not, all are judged.
+    depth = _DEPTH_OF_ROW * query.limit + _DEPTH_MIN
+    page = await _search(database, math, tenant_id, query, depth)
+    is_whole = page.more or page.heads is None or (page.candidates or depth) < depth
+    return page if is_whole else await _search(database, math, tenant_id, query, None)
+
+
+async def _search(
+    database: Database, math: VectorMath, tenant_id: str, query: VectorQuery, depth: int | None
+) -> RankedPage:
     parts = Parts.of(math, tenant_id, query)
     rows, better = parts.candidates()
     after = ""
@@ -298,6 +291,9 @@ async def search_vectors(database: Database, math: VectorMath, tenant_id: str, q
         given=GIVEN,
         candidate_rows=rows,
         after=after,
+        depth="" if depth is None else f" limit {depth}",
+        # Counting would read them all before the first is judged.
+        candidates="null::bigint" if depth is None else "count(*) over ()",
         seen=parts.seen("x.object_id"),
         conditions=parts.where.sql,
         gate=gate(parts.where, query.selection),
@@ -308,7 +304,7 @@ async def search_vectors(database: Database, math: VectorMath, tenant_id: str, q
     return ranked_page(found, query)
 
 
-_RANKING_WIDTH: Final = 8
+_RANKING_WIDTH: Final = 9
 
 
 def ranked_page(rows: Sequence[Sequence[Any]], query: VectorQuery) -> RankedPage:
@@ -319,11 +315,14 @@ def ranked_page(rows: Sequence[Sequence[Any]], query: VectorQuery) -> RankedPage
     start = HEAD_WIDTH + 1
     for row in rows[: query.limit]:
         version = stored_version(row[start + _RANKING_WIDTH :])
-        if version is None:
-            continue
-        _, given, score, distance, artifact_id, vector_rank, lexical_score, lexical_rank = row[
-            start : start + _RANKING_WIDTH
-        ]
-        found.append(FoundRow(version, given, score, distance, artifact_id, vector_rank, lexical_score, lexical_rank))
-    row_count = rows[0][start] or 0
-    return RankedPage(heads_of(rows[0][:HEAD_WIDTH]), tuple(found), row_count > len(found), rows[0][HEAD_WIDTH])
+        if version is not None:
+            _, given, score, distance, artifact_id, vector_rank, lexical_score, lexical_rank, _ = row[
+                start : start + _RANKING_WIDTH
+            ]
+            found.append(
+                FoundRow(version, given, score, distance, artifact_id, vector_rank, lexical_score, lexical_rank)
+            )
+    first = rows[0]
+    row_count, candidates = first[start] or 0, first[start + _RANKING_WIDTH - 1]
+    heads = heads_of(first[:HEAD_WIDTH])
+    return RankedPage(heads, tuple(found), row_count > len(found), first[HEAD_WIDTH], candidates)

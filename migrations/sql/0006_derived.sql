@@ -1,4 +1,7 @@
 -- Derived state: never authoritative, gone with its source, removable and rebuildable on its own.
+--
+-- As in the tables of the spine, indexes beside a primary key are on scope_id collate "C", which only those ask for that
+-- mean them: without statistics the planner would as soon read the whole workspace by the key's prefix.
 
 create table remit.embedding_spaces (
     tenant_id             text not null,
@@ -43,8 +46,8 @@ create table remit.derivatives (
     ledger_sequence    bigint not null,
     primary key (tenant_id, scope_id, store_id, artifact_type, artifact_id, artifact_version, object_id, version_id)
 );
-create index derivatives_source on remit.derivatives (tenant_id, scope_id, object_id, ledger_sequence);
-create index derivatives_outdated on remit.derivatives (tenant_id, scope_id, embedding_space_id)
+create index derivatives_source on remit.derivatives (tenant_id, scope_id collate "C", object_id, ledger_sequence);
+create index derivatives_outdated on remit.derivatives (tenant_id, scope_id collate "C", embedding_space_id)
     where kept and outdated_sequence is not null;
 
 -- Vectors as plain numbers, so that the schema is the same with and without pgvector, and stays when it comes or goes.
@@ -64,8 +67,8 @@ create table remit.vectors (
     primary key (tenant_id, scope_id, artifact_type, artifact_id, artifact_version)
 ) with (toast_tuple_target = 8160);
 alter table remit.vectors alter column embedding set storage external;
-create index vectors_space on remit.vectors (tenant_id, scope_id, embedding_space_id, object_id);
-create index vectors_registered on remit.vectors (tenant_id, scope_id, embedding_space_id, ledger_sequence);
+create index vectors_space on remit.vectors (tenant_id, scope_id collate "C", embedding_space_id, object_id);
+create index vectors_registered on remit.vectors (tenant_id, scope_id collate "C", embedding_space_id, ledger_sequence);
 
 -- The approximate index of a space, when it was asked for: its vectors in lists around centroids. A centroid is the mean
 -- of what is in its list now: what is removed is subtracted, so that nothing of it stays behind.
@@ -89,7 +92,7 @@ create table remit.vector_lists (
     list_number        integer not null,
     primary key (tenant_id, scope_id, artifact_type, artifact_id, artifact_version)
 );
-create index vector_lists_list on remit.vector_lists (tenant_id, scope_id, embedding_space_id, list_number);
+create index vector_lists_list on remit.vector_lists (tenant_id, scope_id collate "C", embedding_space_id, list_number);
 
 -- The lexical index: keyed hashes of words, never words.
 create table remit.lexical_objects (
@@ -108,7 +111,7 @@ create table remit.lexical_tokens (
     occurrences integer not null check (occurrences >= 1),
     primary key (tenant_id, scope_id, token, object_id)
 );
-create index lexical_tokens_object on remit.lexical_tokens (tenant_id, scope_id, object_id);
+create index lexical_tokens_object on remit.lexical_tokens (tenant_id, scope_id collate "C", object_id);
 
 -- Up to which ledger sequence an index is current, ours and those elsewhere that were recorded.
 create table remit.index_states (

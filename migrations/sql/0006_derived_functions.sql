@@ -135,7 +135,7 @@ language plpgsql volatile set search_path = pg_catalog, pg_temp
 as $$
 begin
     delete from remit.lexical_tokens t
-     where t.tenant_id = p_tenant and t.scope_id = p_scope and t.object_id = p_object_id;
+     where t.tenant_id = p_tenant and t.scope_id collate "C" = p_scope and t.object_id = p_object_id;
     delete from remit.lexical_objects o
      where o.tenant_id = p_tenant and o.scope_id = p_scope and o.object_id = p_object_id;
 end
@@ -206,15 +206,15 @@ begin
            and p_change -> 'object_ids' ? d.object_id;
     when 'derived.drop' then
         perform remit.remove_vector(p_tenant, p_scope, d.artifact_type, d.artifact_id, d.artifact_version, p_base + 1)
-           from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
+           from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id collate "C" = p_scope
             and d.object_id = p_change ->> 'object_id' and d.kept;
         perform remit.drop_tokens(p_tenant, p_scope, p_change ->> 'object_id');
         -- Of artifacts elsewhere the lineage stays: it says what is left to remove there.
-        delete from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id = p_scope
+        delete from remit.derivatives d where d.tenant_id = p_tenant and d.scope_id collate "C" = p_scope
            and d.object_id = p_change ->> 'object_id' and d.kept;
     when 'derived.outdate' then
         update remit.derivatives d set outdated_sequence = p_base + 1
-         where d.tenant_id = p_tenant and d.scope_id = p_scope and d.object_id = p_change ->> 'object_id'
+         where d.tenant_id = p_tenant and d.scope_id collate "C" = p_scope and d.object_id = p_change ->> 'object_id'
            and d.content_id is distinct from (p_change ->> 'content_id')::uuid and d.outdated_sequence is null;
     when 'derived.tokens_reset' then
         delete from remit.lexical_tokens t where t.tenant_id = p_tenant and t.scope_id = p_scope;
@@ -247,7 +247,7 @@ begin
         values (p_tenant, p_scope, p_change ->> 'index_id', (p_change ->> 'indexed_sequence')::bigint)
         on conflict (tenant_id, scope_id, index_id) do update set indexed_sequence = excluded.indexed_sequence;
     when 'derived.lists' then
-        delete from remit.vector_lists l where l.tenant_id = p_tenant and l.scope_id = p_scope
+        delete from remit.vector_lists l where l.tenant_id = p_tenant and l.scope_id collate "C" = p_scope
            and l.embedding_space_id = p_change ->> 'embedding_space_id';
         delete from remit.vector_centroids c where c.tenant_id = p_tenant and c.scope_id = p_scope
            and c.embedding_space_id = p_change ->> 'embedding_space_id';
