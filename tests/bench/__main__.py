@@ -22,7 +22,8 @@ from rich.table import Table
 
 from storage import migrate
 from storage.embedded import EmbeddedPostgres, EmbeddedServer
-from tests.bench import decisions, figures
+from storage.embedded.bootstrap import add_pgvector
+from tests.bench import decisions, figures, vectors
 from tests.bench.floors import EchoServer, naive_ledger, raw_inserts
 from tests.bench.load import rate
 from tests.cluster import ADMIN, TENANT, Cluster
@@ -53,6 +54,7 @@ def _cluster(server: EmbeddedServer, name: str) -> Iterator[Cluster]:
     with psycopg.connect(server.dsn("postgres", "postgres"), autocommit=True) as connection:
         connection.execute(f"create database {name} owner remit_ddl")
     database: DatabaseDsns = dsns(server, name)
+    add_pgvector(server, name)
     migrate.upgrade(database.ddl)
     cluster = Cluster(database, reachable_folder("remit-bench-"))
     try:
@@ -101,6 +103,9 @@ def run(seconds: int, report: Callable[[str], None]) -> list[Figure]:
         with _cluster(server, "bench_two") as cluster:
             two = cluster.start_server(REMIT_LOG_LEVEL="WARNING", REMIT_WORKERS="2").address
             create_two = rate(two, figures.Bench(cluster, two).create(100), seconds=seconds, channels=8)
+        with _cluster(server, "bench_vectors") as cluster:
+            cluster.start_server(REMIT_LOG_LEVEL="WARNING")
+            searched = vectors.measure(cluster, report)
     report("decisions")
     compiled_us, casbin_us = decisions.decision_microseconds(10_000)
     found += [
@@ -122,8 +127,24 @@ def run(seconds: int, report: Callable[[str], None]) -> list[Figure]:
         Figure("hash chain, share of an append", chain_share, "x", 0.05, at_most=True),
         Figure("offline verification", verified[0], "events/s", 100_000),
         Figure("  by one process", verified[1], "events/s"),
+        *_searches(searched),
     ]
     return found
+
+
+def _searches(searched: vectors.VectorFigures) -> list[Figure]:
+    whole = vectors.SIZES[0]
+    sizes = [Figure(f"exact search of {size:,} x 384", ms, "ms") for size, ms in searched.exact_ms.items()]
+    return [
+        *sizes,
+        Figure("  recall", searched.exact_recall, "x", 1.0),
+        Figure(f"  who may find 100 of {whole:,}: rows", searched.few_found, "rows", 100),
+        Figure("    time", searched.exact_few_ms, "ms"),
+        Figure(f"approximate search of {whole:,}", searched.approximate_ms, "ms"),
+        Figure("  to the exact one", searched.approximate_ms / searched.exact_ms[whole], "x", 0.6, at_most=True),
+        Figure("  recall", searched.approximate_recall, "x", 0.95),
+        Figure("  index made in", searched.rebuild_seconds, "s"),
+    ]
 
 
 def main() -> None:
@@ -134,7 +155,7 @@ def main() -> None:
     options = parser.parse_args()
     console = Console()
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("bench", total=8)
+        task = progress.add_task("bench", total=11)
 
         def report(step: str) -> None:
             progress.update(task, advance=1, description=step)
