@@ -14,17 +14,37 @@ import json
 import random
 import signal
 import sys
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, cast
 
 import grpc
 from google.protobuf import descriptor_pool, json_format
+from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc import error_details_pb2, status_pb2
 
-from remit.v1 import admin_pb2, delegation_pb2, discovery_pb2, ledger_pb2, memory_pb2
+from remit.v1 import (
+    admin_pb2,
+    delegation_pb2,
+    derived_pb2,
+    discovery_pb2,
+    ledger_pb2,
+    memory_pb2,
+    portability_pb2,
+    snapshot_pb2,
+)
 
-CONTRACT: Final = (admin_pb2, delegation_pb2, discovery_pb2, ledger_pb2, memory_pb2)
+CONTRACT: Final = (
+    admin_pb2,
+    delegation_pb2,
+    derived_pb2,
+    discovery_pb2,
+    ledger_pb2,
+    memory_pb2,
+    portability_pb2,
+    snapshot_pb2,
+)
 CALL_SECONDS: Final = 60.0
 _LINE_BYTES_MAX: Final = 16 << 20
 _ATTEMPTS_MAX: Final = 8
@@ -44,6 +64,29 @@ class Actor:
         """Closes the channel."""
         await self._channel.close()
 
+    def _caller(
+        self, method: MethodDescriptor, path: str, request_class: type[Message]
+    ) -> Callable[[Message], Awaitable[Message]]:
+        """Returns what makes the call: of a stream of requests it sends one, of a stream of responses it takes one."""
+        arity = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
+        call = getattr(self._channel, arity)(
+            path,
+            request_serializer=request_class.SerializeToString,
+            response_deserializer=GetMessageClass(method.output_type).FromString,
+        )
+
+        async def made(request: Message) -> Message:
+            sent = iter([request]) if method.client_streaming else request
+            answered = call(sent, metadata=self._metadata, timeout=CALL_SECONDS)
+            if not method.server_streaming:
+                return cast("Message", await answered)
+            try:
+                return cast("Message", await anext(aiter(answered)))
+            finally:
+                answered.cancel()
+
+        return made
+
     async def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         """Makes the call and returns the line that answers it.
 
@@ -53,16 +96,12 @@ class Actor:
         service, _, name = command["method"].partition("/")
         method = descriptor_pool.Default().FindServiceByName(f"remit.v1.{service}").methods_by_name[name]
         request = json_format.ParseDict(command["request"], GetMessageClass(method.input_type)())
-        call = self._channel.unary_unary(
-            f"/remit.v1.{command['method']}",
-            request_serializer=type(request).SerializeToString,
-            response_deserializer=GetMessageClass(method.output_type).FromString,
-        )
+        call = self._caller(method, f"/remit.v1.{command['method']}", type(request))
         attempts_left = _ATTEMPTS_MAX if command.get("retry") else 1
         while True:
             attempts_left -= 1
             try:
-                response: Message = await call(request, metadata=self._metadata, timeout=CALL_SECONDS)
+                response = await call(request)
             except grpc.aio.AioRpcError as error:
                 if attempts_left and error.code() in _WORTH_RETRYING:
                     wait_seconds = _BACKOFF_SECONDS * 2 ** (_ATTEMPTS_MAX - attempts_left)

@@ -26,9 +26,10 @@ VERA: Final = Part("Vera", SHOP, "actor:vera", "human", "role:supervisor")
 BO: Final = Part("Bo", SHOP, "actor:bo", "agent")
 KIM: Final = Part("Kim", SHOP, "actor:kim", "agent")
 LU: Final = Part("Lu", SHOP, "actor:lu", "agent")
+MIRA: Final = Part("Mira", SHOP, "actor:mira", "agent", "role:curator")
 OLGA: Final = Part("Olga", SHOP, "actor:olga", "human", "role:auditor")
 REX: Final = Part("Rex", RIVAL, "actor:rex", "human", "role:owner")
-PARTS: Final = (INES, INTAKE, VERA, BO, KIM, LU, OLGA, REX)
+PARTS: Final = (INES, INTAKE, VERA, BO, KIM, LU, MIRA, OLGA, REX)
 
 # What the parts do in the story, for the list of them.
 DUTIES: Final = {
@@ -38,6 +39,7 @@ DUTIES: Final = {
     BO.called: "a worker agent",
     KIM.called: "a worker agent, may pass work on",
     LU.called: "an agent that Kim passes work to",
+    MIRA.called: "curates the desk's memory",
     OLGA.called: "audits; touches no object",
     REX.called: "administers the other tenant: a stranger here",
 }

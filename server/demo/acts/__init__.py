@@ -5,6 +5,7 @@ from __future__ import annotations
 from server.demo.acts.audit import audit
 from server.demo.acts.ending import lose_the_role, revoke_amid_work
 from server.demo.acts.granting import grant_work
+from server.demo.acts.learning import learn
 from server.demo.acts.opening import load_input, open_workspace
 from server.demo.acts.stranger import try_everything
 from server.demo.acts.working import work
@@ -16,6 +17,7 @@ ACTS = (
     work,
     revoke_amid_work,
     lose_the_role,
+    learn,
     try_everything,
     audit,
 )

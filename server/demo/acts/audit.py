@@ -1,4 +1,4 @@
-"""Act 8: the ledger is verified by the service and on an exported file, and is held against the account."""
+"""Act 9: the ledger is verified by the service and on an exported file, and is held against the account."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def audit(play: Play) -> None:
     """Olga verifies, compares the ledger with the account line by line, exports, and verifies the file offline."""
     account = play.account
     account.begin(
-        "8  The ledger",
+        "9  The ledger",
         "Olga sees no object, but every event. She holds the ledger to the place she kept after act 3, to the account "
         "above, and to itself; then she verifies an exported file without the service, and a file that was altered.",
     )
@@ -70,7 +70,7 @@ def _compare(play: Play, events: list[dict[str, Any]], lines: list[Line]) -> Non
         "delegation_exercised": sum(line.times - line.repeats for line in exercised),
         "delegation_revoked": done("/RevokeDelegation"),
         "access_denied": sum(line.times for line in lines if is_refused(line)),
-        "object_created": done("/Create"),
+        "object_created": done("/Create") + done("/Promote"),
         "object_updated": done("/Update"),
     }
     for event_type, number in expected.items():

@@ -5,12 +5,24 @@ from __future__ import annotations
 from server.demo.account import DONE
 from server.demo.input import Record
 from server.demo.loader import create_request, load
-from server.demo.play import INES, INTAKE, OLGA, REX, RIVAL, SHOP, VERA, Play
+from server.demo.play import INES, INTAKE, MIRA, OLGA, REX, RIVAL, SHOP, VERA, Play
 from server.demo.transcripts import UNRECORDED
 
 _RIGHTS = {
     VERA: ("read", "update", "query", "delegate"),
     INTAKE: ("create",),
+    MIRA: (
+        "create",
+        "read",
+        "query",
+        "relate",
+        "promote",
+        "redact",
+        "inspect_history",
+        "snapshot.seal",
+        "snapshot.read",
+        "derived.write",
+    ),
     OLGA: ("ledger.read", "ledger.verify", "delegation.read", "authority.explain"),
 }
 _REPEATED_MAX = 25

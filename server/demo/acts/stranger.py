@@ -1,4 +1,4 @@
-"""Act 7: a stranger, an administrator of the other tenant, tries everything."""
+"""Act 8: a stranger, an administrator of the other tenant, tries everything."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import base64
 import json
 import time
-from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from server.demo.account import DONE, NO_SUCH_SCOPE, UNAUTHENTICATED, denied
+from server.demo.acts.attempts import attempts
 from server.demo.cast import Player
-from server.demo.play import BO, OLGA, REX, SHOP, Play, encoded
+from server.demo.play import BO, OLGA, REX, SHOP, Play
 
 _NO_TOKEN = ""
 
@@ -22,7 +22,7 @@ async def try_everything(play: Play) -> None:
     """Rex calls every method with the true ids of the shop, its grants in his own workspace, and with forged tokens."""
     account, rex = play.account, play.player(REX)
     account.begin(
-        "7  A stranger tries everything",
+        "8  A stranger tries everything",
         "Rex administers the other tenant. He has got hold of every id: workspace, objects, versions, grants, events. "
         "For him the workspace is not there, and his attempts are recorded where he belongs, in his own tenant.",
     )
@@ -109,55 +109,3 @@ def self_made(token: str, tenant_id: str, actor_id: str) -> str:
     told |= {"tenant_id": tenant_id, "sub": actor_id.removeprefix("actor:"), "exp": int(time.time()) + 600}
     key_id = jwt.get_unverified_header(token)["kid"]
     return jwt.encode(told, Ed25519PrivateKey.generate(), algorithm="EdDSA", headers={"kid": key_id})
-
-
-def attempts(play: Play, event_id: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """Returns a well-formed request for every method that addresses a workspace, by service and method."""
-    object_id = play.order.object_id
-    version_id = play.versions.get(object_id, "version:none")
-    changing = {"object_id": object_id, "expected_version_id": version_id}
-    basis = {"policy_basis": "curiosity"}
-    grant_id = play.account.grants[0].delegation_id if play.account.grants else "urn:uuid:none"
-    check = {"target_delegation_id": grant_id, "delegated_actor_id": BO.actor_id, "operation": "read"}
-    named = {"target_delegation_id": grant_id}
-    content = {"canonical_content": encoded({"statement": "mine"}), "provenance": {"activity": "asserted"}}
-    rule = {"subject": REX.actor_id, "action": "read", "object_type": "*", "object_id": "*", "effect": "EFFECT_ALLOW"}
-    binding = {"actor_id": REX.actor_id, "role_id": "role:owner"}
-    return {
-        "MemoryService": {
-            "Create": {"object_type": "claim", **content},
-            "Read": {"object_id": object_id},
-            "Update": changing | content,
-            "Transition": changing | basis | {"dimension": "DIMENSION_LIFECYCLE", "target_state": "archived"},
-            "Delete": changing | basis,
-            "Query": {"query": {"kind": "QUERY_KIND_STRUCTURED"}, "limit": 10},
-            "InspectHistory": {"object_id": object_id},
-        },
-        "DelegationService": {
-            "GrantDelegation": basis
-            | {
-                "delegated_actor": {"actor_id": REX.actor_id},
-                "granted_operations": ["read"],
-                "not_before": "2020-01-01T00:00:00Z",
-                "not_after": "2099-01-01T00:00:00Z",
-            },
-            "CheckDelegation": {"check": check},
-            "BatchCheckDelegation": {"checks": [check]},
-            "ExplainAccess": {"operation": "read", "object_id": object_id},
-            "PreviewRevocation": named,
-            "RevokeDelegation": named | basis,
-            "GetDelegation": named,
-            "ListDelegations": {},
-        },
-        "LedgerService": {"ListEvents": {}, "GetEvent": {"event_id": event_id}, "VerifyLedger": {}},
-        "AdminService": {
-            "CreateWorkspace": {"new_scope_id": f"workspace:rex-{play.run}", "scope_kind": "workspace"},
-            "GetWorkspace": {},
-            "ListWorkspaces": {},
-            "AddPolicyRule": {"rule": rule},
-            "RemovePolicyRule": {"rule_id": "urn:uuid:none"},
-            "ListPolicyRules": {},
-            "BindRole": binding,
-            "UnbindRole": binding,
-        },
-    }

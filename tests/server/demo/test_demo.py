@@ -59,6 +59,8 @@ def test_every_outcome_is_the_expected_one() -> None:
         "access_denied OBJECT_TYPE_NOT_GRANTED",
         "access_denied OPERATION_NOT_GRANTED",
         "access_denied USAGE_LIMIT_EXHAUSTED",
+        "embedding_space_mismatch",
+        "invalid_state_transition",
         "policy_denied",
         "scope_not_found",
         "unauthenticated",
@@ -75,9 +77,10 @@ def test_every_outcome_is_the_expected_one() -> None:
 
 
 def test_the_stranger_tries_every_method_that_addresses_a_workspace() -> None:
-    from remit.v1 import access_pb2, admin_pb2, delegation_pb2, ledger_pb2, memory_pb2
+    from remit.v1 import access_pb2
     from server.demo.account import Account
-    from server.demo.acts.stranger import attempts
+    from server.demo.actor import CONTRACT
+    from server.demo.acts.attempts import attempts
     from server.demo.input import read_input
     from server.demo.play import Play
 
@@ -86,7 +89,7 @@ def test_the_stranger_tries_every_method_that_addresses_a_workspace() -> None:
     tried = {f"{service}/{method}" for service, methods in attempts(play, "e:1").items() for method in methods}
     declared = {
         f"{service.name}/{method.name}"
-        for module in (admin_pb2, delegation_pb2, ledger_pb2, memory_pb2)
+        for module in CONTRACT
         for service in module.DESCRIPTOR.services_by_name.values()
         for method in service.methods
         if method.GetOptions().Extensions[access_pb2.access].level == access_pb2.ACCESS_LEVEL_AUTHORIZED
