@@ -118,7 +118,7 @@ def verify_file(
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Runs and what the replay keeps hold no cycles, and are so many that searching them for some takes a tenth."""
+    """Runs and what the replay keeps hold no cycles, and are so many that searching them for some costs a few percent."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

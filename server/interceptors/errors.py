@@ -55,7 +55,7 @@ def errors(handler: Handler) -> Handler:
         if isinstance(answer, Message):
             _calls(frame.access.full_name, "OK").inc()
             # One turn of the loop: the calls that one statement answered are all worked out before the first is sent, so
-            # that the engine writes them together. Measured with 32 in flight: a tenth to a fifth of a call's CPU.
+            # that the engine writes them together. Measured with 32 in flight: about a tenth of a Read's CPU.
             await asyncio.sleep(0)
             return answer
         return _responses(frame, answer)
