@@ -142,10 +142,6 @@ select {_SPACE_COLUMNS}, s.reduced_sequence,
   from remit.embedding_spaces s
  where s.tenant_id = %s and s.scope_id = %s and s.embedding_space_id = any (%b::text[])
  order by s.embedding_space_id collate "C" """
-_SPACES: Final = f"""
-select {_SPACE_COLUMNS} from remit.embedding_spaces s
- where s.tenant_id = %s and s.scope_id = %s and s.embedding_space_id collate "C" > %s
- order by s.embedding_space_id collate "C" limit %s"""
 _COUNT: Final = """
 select count(*) from remit.vectors x
  where x.tenant_id = %s and x.scope_id collate "C" = %s and x.embedding_space_id = %s
@@ -178,14 +174,6 @@ async def load_spaces(
         return {}
     rows = await database.tenant_rows(tenant_id, _SPACE, (tenant_id, scope_id, list(embedding_space_ids)))
     return {row[0]: StoredSpace(_space(row), row[-2], row[-1]) for row in rows}
-
-
-async def list_spaces(
-    database: Database, tenant_id: str, scope_id: str, after_id: str, limit: int
-) -> list[EmbeddingSpace]:
-    """Returns the spaces of a workspace by id, at most `limit` after a given one ('' for the first)."""
-    rows = await database.tenant_rows(tenant_id, _SPACES, (tenant_id, scope_id, after_id, limit))
-    return [_space(row) for row in rows]
 
 
 async def count_vectors(database: Database, tenant_id: str, scope_id: str, embedding_space_id: str) -> int:

@@ -177,6 +177,7 @@ class Parts:
     space: str
     math: VectorMath
     query: VectorQuery
+    vector: str
 
     @classmethod
     def of(cls, math: VectorMath, tenant_id: str, query: VectorQuery) -> Parts:
@@ -184,8 +185,9 @@ class Parts:
         where = Conditions()
         tenant, scope = where.bind(tenant_id, "text"), where.bind(query.scope_id, "text")
         space = where.bind(query.embedding_space_id, "text")
+        vector = math.operand(where.bind(list(query.vector), "real[]"))
         add_selection(where, query.selection)
-        return cls(where, tenant, scope, space, math, query)
+        return cls(where, tenant, scope, space, math, query, vector)
 
     def fill(self, template: str, **more: str) -> str:
         """Returns a template with tenant, workspace and space filled in."""
@@ -209,8 +211,7 @@ class Parts:
 
     def distance(self, column: str) -> str:
         """Returns the distance of a column from the query's vector."""
-        vector = self.where.bind(list(self.query.vector), "real[]")
-        return self.math.distance(self.query.metric, column, self.math.operand(vector))
+        return self.math.distance(self.query.metric, column, self.vector)
 
     def candidates(self) -> tuple[str, str]:
         """Returns the statement of the vectors to compare, and the condition that keeps one of each object's."""

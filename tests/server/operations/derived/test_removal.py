@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 
-from remit.v1 import memory_pb2
-from tests.cluster import Workspace
-from tests.server.operations.derived.embeddings import hybrid, ids, lineage, nearest, register, register_space
+from remit.v1 import ledger_pb2, memory_pb2
+from tests.cluster import Refusal, Workspace
+from tests.server.operations.derived.embeddings import (
+    hybrid,
+    ids,
+    lineage,
+    nearest,
+    rebuild,
+    register,
+    register_space,
+    remove,
+)
 from tests.server.operations.memory.requests import ACCEPT_ALL, delete, query_ids, transition
 
 TABLES = ("vectors", "vector_lists", "lexical_tokens", "lexical_objects", "derivatives")
@@ -114,3 +124,42 @@ def test_what_is_pending_deletion_is_hidden_at_once_and_found_again_when_kept(wo
     transition(workspace, made.object_id, pending.version_id, "retention", "retained")
     assert ids(nearest(workspace)) == [made.object_id]
     assert ids(hybrid(workspace, "probe")) == [made.object_id]
+
+
+def test_a_registration_that_races_a_deletion_leaves_nothing(workspace: Workspace) -> None:
+    register_space(workspace, "space:a")
+    for _ in range(12):
+        made = workspace.create(canonical_content=b'"probe"')
+
+        def attempt(number: int, made: Any = made) -> str:
+            try:
+                register(workspace, made, [1, number])
+            except Refusal as refusal:
+                return refusal.reason
+            return "OBJECT_DELETED"
+
+        def query(_: int) -> str:
+            hybrid(workspace, "probe")
+            return "OBJECT_DELETED"
+
+        with ThreadPoolExecutor(8) as pool:
+            waiting = [pool.submit(attempt, number) for number in range(4)]
+            waiting += [pool.submit(query, number) for number in range(2)]
+            deletion = pool.submit(delete, workspace, made.object_id, made.version_id)
+            waiting += [pool.submit(attempt, number) for number in range(4)]
+            deletion.result()
+            assert {one.result() for one in waiting} == {"OBJECT_DELETED"}
+        assert _left(workspace, made.object_id) == {}
+        assert not nearest(workspace).results
+
+
+def test_a_ledger_with_derived_state_verifies(workspace: Workspace) -> None:
+    register_space(workspace, "space:a")
+    made = workspace.create(derived_requests=[{"embedding_space_id": "space:a", "vector": [1, 0]}])
+    register(workspace, made, [0, 1], artifact_id="artifact:1")
+    remove(workspace, "artifact:1")
+    rebuild(workspace, "index:lexical")
+    rebuild(workspace, "index:vector:space:a")
+    delete(workspace, made.object_id, made.version_id)
+    answer = workspace.owner.ledger.VerifyLedger(ledger_pb2.VerifyLedgerRequest(scope_id=workspace.scope_id))
+    assert answer.ok, answer.findings

@@ -285,3 +285,42 @@ def test_pages_are_of_the_first_pages_moment(workspace: Workspace) -> None:
         page = nearest(workspace, limit=2, cursor=page.cursor)
         found += ids(page)
     assert found == [result.object_id for result in made]
+
+
+def test_every_structured_filter_bounds_what_is_ranked(workspace: Workspace) -> None:
+    register_space(workspace)
+    task, claim, related = (
+        workspace.create(
+            object_type=object_type,
+            observed_at={"seconds": second},
+            derived_requests=[{"embedding_space_id": "space:a", "vector": [1, second]}],
+            provenance={"activity": "observed", "evidence_refs": [f"urn:e:{second}"]},
+        )
+        for object_type, second in (("task", 1), ("claim", 2), ("claim", 3))
+    )
+    workspace.owner.memory.Relate(
+        memory_pb2.RelateRequest(
+            scope_id=workspace.scope_id,
+            source_object_id=related.object_id,
+            target_object_id=task.object_id,
+            relationship_type="references",
+            directionality=memory_pb2.DIRECTIONALITY_DIRECTED,
+            canonical_content=b"{}",
+            provenance={"activity": "observed"},
+        )
+    )
+    anything: dict[str, Any] = {"validation_state": [1, 2]}
+    later = {"field": "observed_at", "op": "COMPARISON_OPERATOR_GT", "values": ["1970-01-01T00:00:01Z"]}
+    cases: list[tuple[dict[str, Any], list[Any]]] = [
+        ({"object_type": ["task"]}, [task]),
+        ({"predicates": [later]}, [claim, related]),
+        ({"evidence_ref": "urn:e:2"}, [claim]),
+        ({"related_object_id": task.object_id}, [related]),
+        ({"relationship_type": ["references"], "object_type": ["claim"]}, [related]),
+        ({"provenance_id": [claim.envelope.provenance.provenance_id]}, [claim]),
+    ]
+    for filters, expected in cases:
+        for kind, text in (("SEMANTIC", ""), ("HYBRID", "x")):
+            page = nearest(workspace, kind=kind, text=text, filters=anything | filters)
+            assert ids(page) == [made.object_id for made in expected], (filters, kind)
+            assert [ranking.vector_rank for ranking in page.rankings] == list(range(1, len(expected) + 1))
