@@ -13,10 +13,12 @@ import pytest
 from remit.v1 import ledger_pb2, memory_pb2
 from storage.encryption import DeploymentKeys, open_part
 from storage.keystore import DirectoryKeyStore, KeyId, KeyRing
-from tests.cluster import TENANT, Cluster, Refusal, Workspace, running_cluster
+from tests.cluster import ADMIN, TENANT, Cluster, Refusal, Workspace, running_cluster
 from tests.conftest import DatabaseDsns
+from tests.faults.waiting import until
 from tests.server.operations.memory.redactions import ERASE, SUPPRESS, closing_of, content_of, redact, stored_bytes
 from tests.server.operations.memory.requests import ACCEPT_ALL, history, query_ids, transition, update
+from tests.server.workers.test_erasure import end_sessions, held_rows, someone_waits
 
 SECRET = "canary-9d41"
 CONTENT = f'{{"{SECRET}":{{"mail":"{SECRET}@example.com"}},"list":["{SECRET}",2],"name":"Ada"}}'.encode()
@@ -204,3 +206,27 @@ def test_masks_can_not_be_taken_away_behind_the_service(own: Cluster) -> None:
         with pytest.raises(Refusal) as refusal:
             workspace.owner.memory.Read(read)
         assert [detail.value for detail in refusal.value.pamspec.details] == ["INTEGRITY"]
+
+
+def test_a_redaction_that_a_killed_process_left_is_finished(
+    clone_database: Callable[[], AbstractContextManager[DatabaseDsns]],
+) -> None:
+    with running_cluster(clone_database) as cluster:
+        workspace = Workspace(cluster)
+        made = workspace.create(canonical_content=CONTENT)
+        statement = "select 1 from remit.memory_contents where scope_id = %s and object_id = %s"
+        dsn = cluster.database.superuser
+        with held_rows(dsn, statement, (workspace.scope_id, made.object_id)):
+            gone = redact(workspace, made.object_id, made.version_id, f"/{SECRET}", "/list/0", mode=ERASE).result
+            until(lambda: someone_waits(dsn), "the erasure reaches what is held")
+            # What is still there is hidden already.
+            assert content_of(workspace, made.object_id, made.version_id) == {"list": [None, 2], "name": "Ada"}
+            cluster.servers[0].kill()
+            end_sessions(dsn)
+        cluster.servers[0].start()
+        workspace.owner = cluster.client(ADMIN)
+        # The key was destroyed before the process ended, and is destroyed once.
+        assert closing_of(workspace, gone.propagation_job_id)["keys_destroyed"] == 0
+        assert content_of(workspace, made.object_id, made.version_id) == {"list": [None, 2], "name": "Ada"}
+        left = [json.loads(text) for text in openable(cluster, workspace) if SECRET.encode() in text]
+        assert ["erased" in part for part in left] == [True]
