@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from remit.v1 import portability_pb2
-from server.domain_errors import InvalidObject, InvalidRequest
+from server.domain_errors import InvalidObject, InvalidRequest, PolicyDenied
 from server.portability import records
 from server.portability.derived import DerivedReader
 from server.portability.history import (
@@ -23,12 +23,15 @@ from server.portability.history import (
     check_event,
 )
 from server.portability.incoming import VERSIONED_KINDS, IncomingVersion, side_of, with_side
+from server.wire.grammars import is_extension_object_type
 from server.wire.json_text import JsonTextRefused, parse_json_text
 from server.wire.limits import Limits
 from server.wire.refusal import FieldRefused
 from storage.model.identifiers import is_id
 from storage.model.memory import SPEC_VERSION, VersionCore
 from storage.model.relationship import RelationshipCore
+from storage.model.states import Dimension
+from storage.model.workspace import WorkspacePolicy
 
 _CONTENT: Final = "canonical_content"
 _RECORD_BYTES_MAX: Final = 3 << 20
@@ -74,9 +77,13 @@ class ExportReader:
     `things` are the objects and relationships by kind and id, complete after `close`.
     """
 
-    def __init__(self, header: portability_pb2.ExportHeader, tenant_id: str, scope_id: str, limits: Limits) -> None:
+    def __init__(
+        self, header: portability_pb2.ExportHeader, place: tuple[str, str], policy: WorkspacePolicy, limits: Limits
+    ) -> None:
+        """Reads for a workspace, `place` being its tenant and its id, and `policy` its own."""
         self._header = header
-        self._place = (tenant_id, scope_id)
+        self._place = place
+        self._policy = policy
         # The content of a record lies one level deeper than it will be stored.
         self._limits = Limits(content_bytes_max=_RECORD_BYTES_MAX, json_depth_max=limits.json_depth_max + 1)
         self._content_bytes_max = limits.content_bytes_max
@@ -169,6 +176,8 @@ class ExportReader:
         version = VERSIONED_KINDS[kind].parse(value, content, *self._place)
         if value["scope_id"] != self._header.scope_id:
             raise FieldRefused("must be the workspace of the export", "scope_id")
+        if isinstance(version.core, VersionCore):
+            self._demand_admitted(version.core)
         self._pending = _Pending(self.number, version)
         self._follow(kind, version)
 
@@ -192,6 +201,16 @@ class ExportReader:
         self._key = (version.id, core.sequence)
         thing.last = core
         thing.version_ids.append(core.version_id)
+
+    def _demand_admitted(self, core: VersionCore) -> None:
+        """Raises PolicyDenied for what could not have come to be in this workspace (P-8.2-06, P-18.1-02)."""
+        types = self._policy.extension_types
+        if types is not None and is_extension_object_type(core.object_type) and core.object_type not in types:
+            raise PolicyDenied("the workspace does not permit the type", field=f"records[{self.number}].object_type")
+        for dimension in Dimension:
+            if not self._policy.admits(core.object_type, dimension, getattr(core, dimension.column)):
+                reason = "the workspace rules out that objects of the type take this state"
+                raise PolicyDenied(reason, field=f"records[{self.number}].{dimension.column}")
 
     def _take_side(self, kind: str, value: dict[str, Any]) -> None:
         pending = self._pending

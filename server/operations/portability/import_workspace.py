@@ -32,7 +32,7 @@ async def handle(
     """Takes an export, all of it or nothing; the same one again stores nothing.
 
     Everything is judged before anything is written. Raises InvalidRequest, InvalidObject naming the record,
-    VersionConflict, LegalHold, ResourceExhausted.
+    PolicyDenied, VersionConflict, LegalHold, ResourceExhausted.
     """
     demand = partial(demand_whole, call, (IMPORT,), reading=False)
     demand()
@@ -61,7 +61,7 @@ async def handle(
 async def _read(call: Call, request: portability_pb2.ImportWorkspaceRequest, spool: Spool) -> Incoming:
     settings = call.services.settings
     limits = Limits(content_bytes_max=settings.content_bytes_max, json_depth_max=settings.json_depth_max)
-    reader = ExportReader(request.header, call.tenant_id, call.scope_id, limits)
+    reader = ExportReader(request.header, (call.tenant_id, call.scope_id), call.view.workspace.policy, limits)
     trailer: portability_pb2.ExportTrailer | None = None
     async for message in _messages(call, request):
         if trailer is not None:

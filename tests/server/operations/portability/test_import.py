@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from remit.v1 import delegation_pb2, ledger_pb2, portability_pb2
+from remit.v1 import admin_pb2, delegation_pb2, ledger_pb2, portability_pb2
 from tests.cluster import OTHER_TENANT, Cluster, Refusal, Workspace
+from tests.faults.stalling import stalled_head, waiting_appends
+from tests.faults.waiting import until
 from tests.server.operations.memory.relationships import permit, relate
 from tests.server.operations.memory.requests import delete, grant, transition, update
 from tests.server.operations.portability.drafts import SCOPE, a_version, draft_export, export_of
-from tests.server.operations.portability.exports import take_export, take_import
+from tests.server.operations.portability.exports import messages, take_export, take_import
 from tests.server.operations.portability.rich import verified
 
 IMPORTED = ledger_pb2.EVENT_TYPE_WORKSPACE_IMPORTED
@@ -275,3 +278,91 @@ def test_only_who_may_import_over_everything_does(workspace: Workspace) -> None:
     with pytest.raises(Refusal) as refusal:
         take_import(workspace, export_of(a_version("mem:claim:3")), client, remap=True)
     assert (refusal.value.reason, refusal.value.denial_reason) == ("ACCESS_DENIED", "EXPLICIT_DENY")
+
+
+def test_what_a_workspace_rules_out_does_not_come_by_import(cluster: Cluster) -> None:
+    lite = Workspace(cluster, policy={"lite_states": True, "extension_types": {"values": ["com.acme.known"]}})
+    odd = {"object_type": "com.acme.odd", "schema_id": "https://acme.example/odd"}
+    known = {"object_type": "com.acme.known", "schema_id": "https://acme.example/known"}
+    for members, field in (
+        ({"lifecycle_state": "deprecated"}, "records[1].lifecycle_state"),
+        ({"retention_state": "legal_hold"}, "records[1].retention_state"),
+        (odd, "records[1].object_type"),
+    ):
+        with pytest.raises(Refusal) as refusal:
+            take_import(lite, export_of(a_version(**members)), remap=True)
+        assert refusal.value.reason == "POLICY_DENIED"
+        assert {detail.name: detail.value for detail in refusal.value.pamspec.details}["field"] == field
+    assert take_import(lite, export_of(a_version(**known)), remap=True).objects == 1
+
+
+@pytest.mark.req("P-7.5-07")
+def test_a_remap_is_recorded_with_old_and_new_ids(workspace: Workspace) -> None:
+    source = Workspace(workspace.cluster)
+    made = source.create()
+    workspace.create(object_id=made.object_id)
+    exported = take_export(source)
+    assert exported.header.scope_id == source.scope_id
+    assert {record["scope_id"] for record in exported.kinds("memory_object")} == {source.scope_id}
+    answer = take_import(workspace, exported, remap=True)
+    mapped = {(each.kind, each.source_id): each.id for each in answer.id_map}
+    assert mapped["scope", source.scope_id] == workspace.scope_id
+    renamed = mapped["memory_object", made.object_id]
+    assert workspace.read(renamed).envelope.scope_id == workspace.scope_id
+    [imported] = workspace.events(event_classes=[IMPORTED])
+    told = json.loads(imported.payload_json)
+    assert (told["source_scope_id"], told["remapped"]) == (source.scope_id, True)
+    # Asked again, the same ids are told.
+    again = take_import(workspace, exported, remap=True)
+    assert (again.replayed, list(again.id_map)) == (True, list(answer.id_map))
+
+
+def test_what_is_created_meanwhile_is_not_overwritten(replicas: Cluster) -> None:
+    """The id is taken after the import was planned and before it is applied: it is planned again."""
+    workspace = Workspace(replicas)
+    elsewhere = replicas.client("actor:admin", server=1)
+    with ThreadPoolExecutor(2) as pool:
+        with stalled_head(replicas, workspace):
+            importing = pool.submit(
+                take_import, workspace, export_of(a_version(), a_version("mem:claim:2")), remap=True
+            )
+            until(lambda: waiting_appends(replicas) == 1, "the import's rows wait for the head")
+            creating = pool.submit(workspace.create, elsewhere, object_id="mem:claim:1")
+            until(lambda: waiting_appends(replicas) == 2, "the object waits behind them")
+        creating.result()
+        answer = importing.result()
+    assert [each.source_id for each in answer.id_map if each.kind == "memory_object"] == ["mem:claim:1"]
+    assert json.loads(workspace.read("mem:claim:1").envelope.canonical_content) == {"statement": "x"}
+    assert json.loads(workspace.read("mem:claim:2").envelope.canonical_content) == {"statement": "number 1"}
+    verified(workspace)
+    with replicas.superuser() as connection:
+        [left] = connection.execute(
+            "select count(*) from remit.import_rows where scope_id = %s", (workspace.scope_id,)
+        ).fetchone() or (None,)
+    assert left == 0
+
+
+@pytest.mark.parametrize("right", ["import", "member"])
+def test_a_right_that_ends_meanwhile_ends_the_import(cluster: Cluster, right: str) -> None:
+    """Taken away while the rows wait for the head: refused, recorded, and nothing is stored."""
+    workspace = Workspace(cluster)
+    [rule_id] = workspace.allow("actor:importer", "import")
+    if right == "import":
+        workspace.allow("actor:importer", "read")
+    client = cluster.client("actor:importer")
+
+    def requests() -> Iterator[portability_pb2.ImportWorkspaceRequest]:
+        first, *rest = messages(workspace.scope_id, export_of(a_version()), remap=True)
+        yield first
+        removal = admin_pb2.RemovePolicyRuleRequest(scope_id=workspace.scope_id, rule_id=rule_id)
+        workspace.owner.admin.RemovePolicyRule(removal)
+        yield from rest
+
+    with pytest.raises(Refusal) as refusal:
+        client.portability.ImportWorkspace(requests())
+    assert refusal.value.reason == "ACCESS_DENIED"
+    with pytest.raises(Refusal) as refusal:
+        workspace.read("mem:claim:1")
+    assert refusal.value.reason == "OBJECT_NOT_FOUND"
+    denials = workspace.events(event_classes=[DENIED])
+    assert [json.loads(event.payload_json)["operation"] for event in denials] == ["import"]
