@@ -75,14 +75,15 @@ _GATE: Final = """
          cross join lateral (
             select g.verdict from remit.relationship_gate g
              where g.tenant_id = {tenant} and g.scope_id = {scope} and g.relationship_id = v.relationship_id limit 1) g"""
-# Few relationships are asked for: each leads to its events and versions.
+# Few relationships are asked for: each leads to its events and versions, and "offset 0" keeps the planner from going the
+# other way round, through all of the ledger (measured: 45 ms for 2). The ledger's ids have the database's collation.
 _OF_SOME: Final = """
         (select e.sequence as at, 0 as kind, ''::text as relationship_id, 0::bigint as number, false as given
            from ({some}) r
           cross join lateral (
              select e.sequence from remit.ledger_events e
-              where e.tenant_id = {tenant} and e.scope_id = {scope} and e.relationship_id = r.relationship_id
-                {event_conditions}) e
+              where e.tenant_id = {tenant} and e.scope_id = {scope}
+                and e.relationship_id = r.relationship_id collate "default"{event_conditions} offset 0) e
           where {visible}
           order by e.sequence limit {limit})
         union all
@@ -91,7 +92,7 @@ _OF_SOME: Final = """
           cross join lateral (
              select * from remit.relationship_versions v
               where v.tenant_id = {tenant} and v.scope_id = {scope} and v.relationship_id = r.relationship_id
-                {version_conditions}) v{gate}
+                {version_conditions} offset 0) v{gate}
           where {visible}{omitted}
           order by v.ledger_sequence, v.relationship_id collate "C", v.sequence limit {limit})"""
 # A range of the ledger leads to the relationships.
@@ -100,7 +101,8 @@ _OF_ALL: Final = """
            from remit.ledger_events e
           cross join lateral (
              select * from remit.relationships r
-              where r.tenant_id = {tenant} and r.scope_id = {scope} and r.relationship_id = e.relationship_id limit 1) r
+              where r.tenant_id = {tenant} and r.scope_id = {scope} and r.relationship_id = e.relationship_id collate "C"
+              limit 1) r
           where e.tenant_id = {tenant} and e.scope_id = {scope} and e.relationship_id is not null and {visible}
             {event_conditions}
           order by e.sequence limit {limit})
