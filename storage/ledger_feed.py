@@ -1,4 +1,4 @@
-"""The ledger read forward for subscriptions: whole pages that all of a workspace's subscribers share (ledger.md, Reading)."""
+"""The ledger read forward for subscriptions: pages that all subscribers of a workspace share (ledger.md, Reading)."""
 
 from __future__ import annotations
 

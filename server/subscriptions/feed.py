@@ -13,7 +13,7 @@ from server.subscriptions.feed_page import Page
 from storage.model.subscription import Subscription
 from storage.subscriptions import Mark
 
-_PAGES_KEPT_MAX: Final = 8
+_PAGES_KEPT_MAX: Final = 4
 
 
 class Reads(Protocol):

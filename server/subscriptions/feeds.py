@@ -18,7 +18,6 @@ from server.refusals import StaleFacts
 from server.subscriptions.feed import Feed
 from server.subscriptions.feed_page import FeedEntry, Page, is_of_relationship, objects_of, related_object_ids
 from storage.database import Database
-from storage.errors import StorageError
 from storage.ledger_feed import object_types, read_feed
 from storage.model.subscription import Subscription
 from storage.subscriptions import Mark, load_marks, signalled_subscriptions
@@ -162,7 +161,7 @@ class LedgerFeeds:
             while asked := self._asked.pop(tenant_id, {}):
                 try:
                     marks = await load_marks(self._database, tenant_id, list(asked))
-                except StorageError as error:
+                except Exception as error:  # whoever waits must be answered, whatever went wrong
                     for answer in asked.values():
                         _fail(answer, error)
                     continue
@@ -235,7 +234,7 @@ class _Reads:
         return await self._feeds.signalled(self._tenant_id, self._scope_id, after_signal)
 
 
-def _fail(answer: asyncio.Future[Mark | None], error: StorageError) -> None:
+def _fail(answer: asyncio.Future[Mark | None], error: Exception) -> None:
     if not answer.done():
         answer.set_exception(error)
         answer.exception()  # whoever asked may have gone: then nobody is to be told that nobody looked

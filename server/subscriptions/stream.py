@@ -10,27 +10,28 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from authz.decision import Denied
 from remit.v1 import ledger_pb2
 from server.metrics import SUBSCRIPTION_STREAMS
+from server.refusals import StaleFacts
 from server.services import Services
 from server.subscriptions.authority import Standing, standing_of
 from server.subscriptions.changes import CloseReason, close, cold, submit
 from server.subscriptions.feed import Feed
 from server.subscriptions.feed_page import FeedEntry
 from server.subscriptions.filters import Matcher
+from server.subscriptions.lag import LAG_GRACE_SECONDS, LagGuard
 from server.subscriptions.place import Place
+from storage.encryption import IntegrityViolation
 from storage.errors import StorageError
 from storage.model.subscription import Backpressure, Subscription
 
 _log = logging.getLogger(__name__)
 
 Response = ledger_pb2.StreamSubscriptionResponse
-# How long a subscriber that has reached its lag may take to acknowledge something before it is closed.
-LAG_GRACE_SECONDS: Final = 1.0
 # How often a long stream makes durable what it passed, so that a later one need not read it again.
 _FLUSH_SECONDS: Final = 30.0
 
@@ -59,6 +60,7 @@ class SubscriptionStream:
         self._matcher = Matcher(subscription.filter)
         self._place = Place(subscription, counts=self._closes_on_lag)
         self._flushed = self._place.durable(self._place.position)
+        self._guard = LagGuard(self._delivery.lag_events_max, self._counts)
         self._pending: list[FeedEntry] = []
         self._pending_since = 0.0
         self._lagging_since: float | None = None
@@ -92,12 +94,17 @@ class SubscriptionStream:
             self._feed = feed
             try:
                 await self._judge(feed)
+                if self._closes_on_lag:
+                    guarded = asyncio.get_running_loop().create_task(self._guard_lag(feed))
+                    stack.callback(guarded.cancel)
                 yield self._keepalive()
                 while True:
                     news = feed.next_news()
                     response = await self._next(feed, news)
                     if response is not None:
+                        self._guard.sending_since = time.monotonic()
                         yield response
+                        self._guard.sending_since = None
             except _Ended as ended:
                 self._over = not ended.resumable
                 yield self._closed(ended)
@@ -249,6 +256,19 @@ class SubscriptionStream:
         if any(self._standing.sees(entry) for entry in self._pending):
             await self._close(CloseReason.LAG)
         return False
+
+    def _counts(self, entry: FeedEntry) -> bool:
+        return self._matcher.matches(entry) and self._standing.sees(entry)
+
+    async def _guard_lag(self, feed: Feed) -> None:
+        """Closes the subscription when its stream can't move; the stream finds that out when it can."""
+        place = self._place
+        with suppress(StorageError, StaleFacts, IntegrityViolation, _Ended):
+            await self._guard.run(
+                feed,
+                lambda: (place.position, place.unacknowledged_count + len(self._pending)),
+                lambda: self._close(CloseReason.LAG),
+            )
 
     async def _batch(self, feed: Feed) -> Response | None:
         """Returns the events gathered that may be seen now, None when there are none."""

@@ -162,6 +162,21 @@ def test_who_lags_is_closed_with_what_it_was_given(replicas: Cluster, server: in
     assert [event.object_id for event in poll(after, workspace.owner).events] == [m.object_id for m in made[-2:]]
 
 
+def test_who_takes_nothing_is_closed_though_its_stream_cannot_move(workspace: Workspace) -> None:
+    """More gathers than the transport holds, so that only what is behind the stream can tell."""
+    delivery = {"backpressure": ON_LAG, "lag_max_events": 450, "batching_max_events": 10}
+    subscription = subscribe(workspace, CREATED, delivery=delivery)
+    with stream(subscription, workspace.owner) as opened:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: workspace.create(purpose="p" * 256, correlation_id="c" * 256), range(500)))
+        until(lambda: workspace.events(event_classes=[CLOSED]), "the close of who takes nothing")
+        events, closed = end_of(opened)
+    assert (closed.close_reason, closed.resumable) == ("lag", False)
+    assert closed.last_delivered_sequence == events[-1].sequence
+    assert sequences(events) == sequences(workspace.events(event_classes=[CREATED]))[: len(events)]
+    assert len(events) <= 450
+
+
 def test_who_blocks_is_waited_for(workspace: Workspace) -> None:
     """Nothing is taken for a while, and then everything is there, in order: more than fits the transport's windows."""
     subscription = subscribe(workspace, CREATED, delivery={"batching_max_events": 10})
