@@ -6,7 +6,7 @@ The draft's schemas are closed, so a key that they do not define is refused.
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -18,6 +18,8 @@ from storage.model.times import from_datetime
 
 State = TypeVar("State", bound=StrEnum)
 
+_FIRST_US: Final = from_datetime(datetime.min.replace(tzinfo=UTC))
+_LAST_US: Final = from_datetime(datetime.max.replace(tzinfo=UTC))
 _NUMBER_MAX: Final = 2**63 - 1
 _TEXT_BYTES_MAX: Final = 8192
 
@@ -25,10 +27,12 @@ _TEXT_BYTES_MAX: Final = 8192
 def time_of(text: str) -> int:
     """Returns an RFC 3339 date-time in microseconds since 1970 UTC, cut off there; raises FieldRefused."""
     try:
-        if is_date_time(text):
-            return from_datetime(datetime.fromisoformat(text.upper()))
+        found = from_datetime(datetime.fromisoformat(text.upper())) if is_date_time(text) else None
     except (ValueError, OverflowError):
-        pass  # a time outside the years that there are, once its zone is taken into account
+        found = None
+    # A zone may move a time out of the years that there are.
+    if found is not None and _FIRST_US <= found <= _LAST_US:
+        return found
     raise FieldRefused("must be an RFC 3339 date-time with a zone")
 
 
@@ -112,7 +116,7 @@ class DraftObject:
     def flag(self, key: str) -> bool | None:
         """Returns true or false."""
         value = self._values.get(key)
-        if value is not None and not isinstance(value, bool):
+        if key in self._values and not isinstance(value, bool):
             raise FieldRefused("must be true or false", key)
         return value
 
