@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from authz.permissions import REVIEW
 from remit.v1 import memory_pb2
 from server.authenticity import authenticated_core
 from server.call import Call, Change
@@ -20,8 +21,8 @@ from server.erasing import erase
 from server.lookups import LOOKUP_FIELDS, lookups_changed, lookups_of
 from server.mutations import committed
 from server.provenances import lacks_run, provenance_or_default
-from server.redactions import mask_provenance, masked, redaction_of
-from server.retrieval import Loaded, open_rows
+from server.redactions import mask_provenance, masked, redaction_of, without_erased
+from server.retrieval import Loaded, held_at, open_rows
 from server.state_rules import demand_admitted_move
 from server.versions import NewVersion, Plaintexts, new_version, seal_parts, seal_text
 from server.wire.json_masks import mask_json
@@ -107,11 +108,13 @@ async def redact_object(call: Call, request: memory_pb2.RedactRequest, target: T
         provenance = await provenance_or_default(
             call, request, before.object_type, before.object_id, "redacted", now_us
         )
-        parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
+        provenance_id = provenance.provenance_id
+        written = without_erased(Plaintexts(provenance=provenance), work.redaction)
+        parts = await seal_parts(call, before.object_id, written)
         work.refs |= parts.refs
         work.rows += parts.rows
-        work.shown.provenance = provenance
-        provenance_id = provenance.provenance_id
+        if not target.whole:
+            work.shown.provenance = masked(written, work.redaction).provenance
     if work.redaction is not None and work.redaction != in_force:
         text = redaction_bytes(work.redaction)
         work.refs[PartKind.REDACTION], row = await seal_text(call, before.object_id, PartKind.REDACTION, text)
@@ -129,7 +132,12 @@ async def redact_object(call: Call, request: memory_pb2.RedactRequest, target: T
         parts=work.refs,
         quality_signals=None if erases_all else before.quality_signals,
     )
-    return await _commit(call, request, target, work, before, new_version(call, core, None))
+    is_open = loaded.standing.verdict == "open" or held_at(
+        call, loaded.heads, REVIEW, before.object_type, before.object_id
+    )
+    redacted = await _commit(call, request, target, work, before, new_version(call, core, None))
+    # What the gate keeps from the caller, for the object waits to be deleted, is not told by redacting it.
+    return redacted if is_open else replace(redacted, plaintexts=Plaintexts())
 
 
 def _demand_move(

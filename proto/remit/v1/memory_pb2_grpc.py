@@ -132,7 +132,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Redact(self, request, context):
-        """Withholds parts of an object, or all of it, in every version: for a time, or for good.
+        """Withholds parts of an object, or all of it, in every version, those written later included: until the object is restored, or for good.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from remit.v1 import ledger_pb2, memory_pb2
+from remit.v1 import memory_pb2
 from storage.encryption import DeploymentKeys, open_part
 from storage.keystore import DirectoryKeyStore, KeyId, KeyRing
 from tests.cluster import ADMIN, TENANT, Cluster, Refusal, Workspace, running_cluster
 from tests.conftest import DatabaseDsns
+from tests.faults.storied_ledger import verify, verify_offline
 from tests.faults.waiting import until
 from tests.server.operations.memory.redactions import ERASE, SUPPRESS, closing_of, content_of, redact, stored_bytes
 from tests.server.operations.memory.requests import ACCEPT_ALL, history, query_ids, transition, update
@@ -99,7 +103,7 @@ def shown(workspace: Workspace, object_id: str, version_ids: list[str]) -> bytes
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_nothing_opens_what_was_erased(own: Cluster, whole: bool) -> None:
+def test_nothing_opens_what_was_erased(own: Cluster, whole: bool, tmp_path: Path) -> None:
     workspace = Workspace(own)
     object_id, versions = written(workspace)
     assert sum(SECRET.encode() in text for text in openable(own, workspace)) == 6
@@ -124,7 +128,11 @@ def test_nothing_opens_what_was_erased(own: Cluster, whole: bool) -> None:
         assert text not in stored
     log = (own.folder / "server-0.log").read_bytes()
     assert SECRET.encode() not in log
-    assert workspace.owner.ledger.VerifyLedger(ledger_pb2.VerifyLedgerRequest(scope_id=workspace.scope_id)).ok
+    assert verify(workspace).ok
+    assert verify_offline(workspace, tmp_path)["ok"]
+    exported = (tmp_path / "ledger.jsonl").read_text()
+    assert SECRET not in exported
+    assert SECRET not in str([base64.b64decode(body) for body in re.findall(r'"(?:body|core)":"([^"]+)"', exported)])
 
 
 @pytest.mark.parametrize("mode", [SUPPRESS, ERASE])

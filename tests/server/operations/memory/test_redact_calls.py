@@ -88,6 +88,42 @@ def test_pointers_are_told_to_who_may_read(workspace: Workspace) -> None:
         assert "ada" not in event.payload_json
 
 
+def test_what_waits_to_be_deleted_may_be_redacted_but_is_not_shown(workspace: Workspace) -> None:
+    made = workspace.create(canonical_content=CONTENT)
+    pending = transition(workspace, made.object_id, made.version_id, "retention", "pending_deletion")
+    cleaner = workspace.cluster.client("actor:cleaner")
+    workspace.allow("actor:cleaner", "redact", "read")
+    first = redact(workspace, made.object_id, pending.version_id, "/a", client=cleaner).result
+    assert first.envelope.canonical_content == b""
+    workspace.allow("actor:cleaner", "review")
+    second = redact(workspace, made.object_id, first.version_id, "/d", client=cleaner).result
+    assert second.envelope.canonical_content == b'{"b":{"c":"second"}}'
+
+
+@pytest.mark.parametrize("mode", [SUPPRESS, ERASE])
+def test_the_provenance_of_a_redaction_is_its_own(workspace: Workspace, mode: Any) -> None:
+    said = {"activity": "observed", "source_ref": "urn:s:1"}
+    made = workspace.create(canonical_content=CONTENT, provenance=said)
+    redacted = redact(
+        workspace,
+        made.object_id,
+        made.version_id,
+        "/a",
+        mode=mode,
+        provenance_pointers=["/source_ref"],
+        provenance={"activity": "asked for by its subject", "source_ref": "urn:s:2"},
+    ).result
+    assert redacted.envelope.provenance.activity == "asked for by its subject"
+    assert redacted.envelope.provenance.source_ref == ""
+    assert workspace.read(made.object_id).envelope == redacted.envelope
+    updated = workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_PROVENANCE_UPDATED])
+    assert [event.version_id for event in updated] == [redacted.version_id]
+    whole = redact(
+        workspace, made.object_id, redacted.version_id, whole=True, provenance=said, idempotency_key="k"
+    ).result
+    assert whole.envelope.provenance.activity == ""
+
+
 @pytest.mark.parametrize("mode", [SUPPRESS, ERASE])
 def test_of_changes_at_once_one_wins(workspace: Workspace, mode: Any) -> None:
     made = workspace.create(canonical_content=CONTENT)
