@@ -191,10 +191,8 @@ PAGED = [method for method in SCOPED if method.takes("limit")]
 
 @pytest.mark.parametrize("method", PAGED, ids=lambda method: method.name)
 def test_a_page_has_from_1_to_1000_rows(workspace: Workspace, method: Method) -> None:
-    object_id = workspace.create().object_id
-    fields = {"target_delegation_id": grant(workspace, "read").delegation_id}
-    if method.name.endswith("InspectHistory"):
-        fields = {"object_id": object_id}
+    fields = dict.fromkeys(method.access.object_id_fields, workspace.create().object_id)
+    fields |= {"target_delegation_id": grant(workspace, "read").delegation_id}
     for limit in (0, -1, 1001, 2**31 - 1, -(2**31)):
         refused(sent(workspace, method, with_fields(workspace, method, limit=limit, **fields)), "limit")
     for limit in (1, 1000):
