@@ -8,7 +8,6 @@ under a decision, all of it is done again on a fresh view: three times, then the
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -30,7 +29,7 @@ from server.domain_errors import (
     ServiceUnavailable,
     VersionConflict,
 )
-from server.evaluations import demand_evaluation_workspace
+from server.evaluations import EVALUATION_ATTEMPTS_MAX, demand_evaluation_workspace, mark_run, names_evaluation, turn_of
 from server.grants import exercise_of
 from server.interceptors.frame import Answer, Frame, Handler, closing
 from server.interceptors.touched import first_value, is_row_filtered, touched_of
@@ -64,7 +63,7 @@ def authorize(services: Services, operation: Operation) -> Handler:
         if frame.access.level != AUTHORIZED:
             return await operation(Caller(services, frame.principal, frame.operation_id), frame.request)
         fresh = False
-        for _ in range(_ATTEMPTS_MAX):
+        for _ in range(EVALUATION_ATTEMPTS_MAX if names_evaluation(frame.request) else _ATTEMPTS_MAX):
             try:
                 return await _attempt(services, operation, frame, fresh)
             except StaleFacts:
@@ -85,7 +84,7 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
     call = _call(services, frame, view)
     try:
         await _early_check(call)
-        async with _turn_of(call):
+        async with turn_of(call):
             response = await operation(call, request)
     except Refused as refusal:
         await record_denial(call, refusal.denied, refusal.object_id)
@@ -110,16 +109,6 @@ async def _attempt(services: Services, operation: Operation, frame: Frame, fresh
         frame.operation_id = earlier.operation_id
         raise earlier.error from None
     return response if isinstance(response, Message) else _authorized_items(call, response)
-
-
-def _turn_of(call: Call) -> AbstractAsyncContextManager[Any]:
-    if not _names_evaluation(call.request):
-        return nullcontext()
-    return call.services.views.evaluation_turn(call.tenant_id, call.scope_id)
-
-
-def _names_evaluation(request: Any) -> bool:
-    return bool(getattr(request, "evaluation_snapshot_id", ""))
 
 
 async def _authorized_items(call: Call, responses: AsyncIterator[Message]) -> AsyncIterator[Message]:
@@ -205,7 +194,7 @@ async def _early_check(call: Call) -> None:
         call.demand(touched_of(access, request), row_filtered=is_row_filtered(access, request))
     if call.view.workspace.policy.require_purpose and not request.purpose:
         raise PolicyDenied("the workspace demands a purpose", field="purpose")
-    if _names_evaluation(request):
+    if names_evaluation(request):
         demand_evaluation_workspace(call.view.workspace)
     replayed = call.replayed() if call.replay is not None else None
     if replayed is not None and "error" in replayed:
@@ -288,6 +277,7 @@ async def _record(
     object_id: str | None = None,
     policy_revision: int | None = None,
 ) -> None:
+    await mark_run(call)
     row = call.event(event, object_id=object_id, delegation_id=delegation_id)
     command = Command(
         tenant_id=call.tenant_id,

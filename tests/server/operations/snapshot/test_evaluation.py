@@ -82,6 +82,24 @@ def test_changes_side_by_side_each_have_a_time_of_their_own(cluster: Cluster) ->
     assert sorted(times(result.envelope)[0] for result in made) == [number * TICK_MS for number in range(12)]
 
 
+@pytest.mark.req("P-18.11-03")
+def test_replicas_share_the_clock_of_a_run(replicas: Cluster) -> None:
+    workspace = evaluation_workspace(replicas)
+    snapshot = seal(workspace, deterministic_clock=CLOCK)
+    made: list[Any] = []
+
+    def create(server: int) -> None:
+        client = replicas.client(ADMIN, server=server)
+        made.extend(workspace.create(client, evaluation_snapshot_id=snapshot.snapshot_id) for _ in range(5))
+
+    threads = [threading.Thread(target=create, args=(server,)) for server in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(times(result.envelope)[0] for result in made) == [number * TICK_MS for number in range(15)]
+
+
 def test_a_refused_and_a_repeated_change_take_no_reading(cluster: Cluster) -> None:
     workspace = evaluation_workspace(cluster)
     under: dict[str, Any] = {"evaluation_snapshot_id": seal(workspace, deterministic_clock=CLOCK).snapshot_id}
@@ -271,6 +289,22 @@ def test_who_may_not_write_learns_nothing_of_snapshots(cluster: Cluster) -> None
             with pytest.raises(Refusal) as refused:
                 getattr(reader.memory, rpc)(request)
             assert refused.value.reason == "ACCESS_DENIED", rpc
+
+
+@pytest.mark.req("P-18.11-05")
+def test_a_denial_names_the_run_that_it_was_tried_under(cluster: Cluster) -> None:
+    workspace = evaluation_workspace(cluster)
+    snapshot = seal(workspace, deterministic_clock=CLOCK, evaluation_run_id=RUN)
+    workspace.allow("actor:reader", "read")
+    reader = cluster.client("actor:reader")
+    for snapshot_id in (snapshot.snapshot_id, "snap:absent", ""):
+        with pytest.raises(Refusal) as refused:
+            workspace.create(reader, evaluation_snapshot_id=snapshot_id)
+        assert refused.value.reason == "ACCESS_DENIED"
+    denials = workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_ACCESS_DENIED])
+    assert [event.evaluation_run_id for event in denials] == [RUN, "", ""]
+    # A denial is no change: the clock stands.
+    assert times(workspace.create(evaluation_snapshot_id=snapshot.snapshot_id).envelope) == (0, 0)
 
 
 def test_the_snapshot_of_another_workspace_is_unknown(cluster: Cluster) -> None:
