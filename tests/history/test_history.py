@@ -31,13 +31,14 @@ from tests.history.order_oracle import OK, REFUSED, Call
 from tests.history.pool import Pool, Progress
 from tests.history.verdict import findings, keep
 from tests.history.workload import GONE, WEIGHTS, ClientThread, finish
+from tests.server.operations.memory.requests import ACCEPT_ALL, query_ids
 
 OPERATIONS = int(os.environ.get("REMIT_HISTORY_OPERATIONS", "1500"))
 SEED = os.environ.get("REMIT_HISTORY_SEED") or uuid.uuid4().hex[:8]
 STRIKES = max(10, OPERATIONS // 200)
 CLIENTS_EACH = 2
 SERVERS = 3
-SWEPT_MAX = OPERATIONS // 5
+SWEPT_MAX = min(3000, OPERATIONS // 5)
 
 
 @dataclass
@@ -114,6 +115,14 @@ def _check_promotions(workspace: Workspace, calls: list[Call]) -> None:
             assert call.object_id in {step.object.object_id for step in steps}
 
 
+def _check_query(workspace: Workspace, ledger: Ledger) -> None:
+    """A query that lets every lifecycle and validation pass finds what is available, and nothing that is gone."""
+    last = [chain[-1] for chain in ledger.chains().values()]
+    available = {one.object_id for one in last if one.core["availability_state"] == "available"}
+    found = query_ids(workspace, filters=ACCEPT_ALL, limit=1000)
+    assert sorted(found) == sorted(available)
+
+
 @pytest.mark.req("P-7.7-04")
 def test_what_clients_saw_is_what_the_ledger_holds(stage: Stage, tmp_path: Path) -> None:
     cluster = stage.cluster
@@ -146,7 +155,9 @@ def test_what_clients_saw_is_what_the_ledger_holds(stage: Stage, tmp_path: Path)
         _check_promotions(workspace, calls)
         # Both stay behind for a while, so that what is found can be looked into.
         keep(calls, tmp_path / f"{workspace.tenant_id}-calls.jsonl")
-        found += findings(calls, _exported(workspace, tmp_path))
+        ledger = _exported(workspace, tmp_path)
+        _check_query(workspace, ledger)
+        found += findings(calls, ledger)
         told.update(f"{call.kind} {call.outcome} {call.reason}".strip() for call in calls)
     summary = f"seed {SEED}, {dict(misfortune.struck)}, {dict(sorted(told.items()))}"
     print(summary)
