@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from server.portability.draft_objects import DraftObject
+from server.wire.json_export import EVALUATION_RUN_PREFIX
 from server.wire.refusal import FieldRefused
 from storage.model.actor import ActorRef, AttestationValue
+from storage.model.identifiers import is_id
 from storage.model.memory import SPEC_VERSION, QualitySignals
 from storage.model.provenance import Integrity, Provenance
 from storage.model.states import AvailabilityState, LifecycleState, RetentionState, ValidationState
@@ -134,18 +136,30 @@ def provenance_of(value: Any) -> Provenance:
             *("source_confidence", "integrity_ref"),
         ),
     )
+    evidence_refs, run_id = _evidence_of(read)
     return Provenance(
         provenance_id=required_id(read, "provenance_id"),
         actor=required_part(read, "actor", actor_of),
         activity=required_text(read, "activity"),
         recorded_at_us=required_time_us(read, "recorded_at"),
         source_ref=read.text("source_ref") or None,
-        evidence_refs=read.texts("evidence_refs") or (),
+        evidence_refs=evidence_refs,
+        evaluation_run_id=run_id,
         observed_at_us=read.time_us("observed_at"),
         transformation_parent=read.text("transformation_parent") or None,
         source_confidence=read.fraction("source_confidence"),
         integrity_ref=read.text("integrity_ref") or None,
     )
+
+
+def _evidence_of(read: DraftObject) -> tuple[tuple[str, ...], str | None]:
+    """The evidence, and the evaluation run that stands behind it in an export (Q04)."""
+    references = read.texts("evidence_refs") or ()
+    if references and references[-1].startswith(EVALUATION_RUN_PREFIX):
+        run_id = references[-1].removeprefix(EVALUATION_RUN_PREFIX)
+        if is_id(run_id):
+            return references[:-1], run_id
+    return references, None
 
 
 def integrity_of(value: Any) -> Integrity:

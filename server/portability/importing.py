@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -44,6 +45,7 @@ def _response(call: Call, incoming: Incoming, plan: ImportPlan) -> portability_p
     reader, things = incoming.reader, incoming.reader.things
     new = list(plan.new_things(things))
     objects = [thing for thing in new if thing.kind == records.MEMORY_OBJECT]
+    skipped = sorted(plan.skipped.items(), key=lambda item: things[item[0]].first_record)
     return portability_pb2.ImportWorkspaceResponse(
         objects=len(objects),
         versions=sum(len(thing.version_ids) for thing in objects),
@@ -52,7 +54,7 @@ def _response(call: Call, incoming: Incoming, plan: ImportPlan) -> portability_p
         foreign_events=reader.foreign_events,
         derived=reader.derived.count,
         id_map=_id_map(call, incoming, plan),
-        refusals=[_refusal(things[key], reason) for key, reason in plan.skipped.items()],
+        refusals=[_refusal(things[key], reason) for key, reason in skipped],
         operation_id=call.operation_id,
         scope_id=call.scope_id,
     )
@@ -97,7 +99,8 @@ async def store(
         await stage_history(staging, spool)
         await staging.flush()
         return await _apply(call, incoming, staging, response, imports_seen)
-    except (StaleFacts, Refused, StorageError):
+    except (StaleFacts, Refused, StorageError, asyncio.CancelledError):
+        # A caller that hangs up leaves nothing behind either; what was sent by then stands or falls as a whole.
         await _discard(staging)
         raise
 

@@ -51,7 +51,7 @@ FULL = a_version(
         "activity": "created",
         "recorded_at": MOMENT,
         "source_ref": "urn:s",
-        "evidence_refs": ["urn:e"],
+        "evidence_refs": ["urn:e", "evaluation-run:run:1"],
         "observed_at": MOMENT,
         "transformation_parent": "urn:t",
         "source_confidence": 0.1,
@@ -150,6 +150,9 @@ def test_any_value_in_any_place(data: st.DataObject) -> None:
 def test_a_full_record_is_accepted() -> None:
     version = object_version(FULL, '{"statement":"number 1"}', "acme", SCOPE)
     assert version.relationship_refs == ("rel:1",)
+    assert version.plaintexts.provenance is not None
+    assert version.plaintexts.provenance.evidence_refs == ("urn:e",)
+    assert version.plaintexts.provenance.evaluation_run_id == "run:1"
     comes_out_as_it_came_in(FULL)
     comes_out_as_it_came_in(RELATIONSHIP)
 

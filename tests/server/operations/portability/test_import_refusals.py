@@ -65,6 +65,7 @@ def named(refusal: Refusal, export: Export, index: int, path: str) -> None:
 
 @pytest.mark.req("P-8.1-02")
 def test_another_spec_version(target: Workspace, exported: Export) -> None:
+    assert {record["spec_version"] for record in exported.kinds("memory_object", "relationship")} == {"0.1.0-draft"}
     index = place_of(exported)
     named(refused(target, exported.edited(index, spec_version="0.2.0")), exported, index, "spec_version")
     header = exported.with_records(exported.records, spec_version="0.2.0")
@@ -97,6 +98,8 @@ def test_provenance_without_what_it_requires(target: Workspace, exported: Export
     named(refused(target, exported.edited(index, provenance=provenance)), exported, index, f"provenance.{name}")
     empty = provenance | {name: ""}
     assert refused(target, exported.edited(index, provenance=empty)).reason == "INVALID_OBJECT"
+    made = Workspace(target.cluster).create(provenance={"activity": "observed"})
+    assert made.envelope.provenance.recorded_at == made.envelope.recorded_at
 
 
 @pytest.mark.req("P-8.3-01")
