@@ -65,9 +65,9 @@ async def as_asked(call: Call, request: memory_pb2.QueryRequest) -> Asked:
     authority = authority_over_rows(call)
     if filters.evidence_ref:
         authority += _readable_provenance(call)
-    bound = await snapshot_bound(call, request.snapshot_id)
     binding = cursor_binding(call, call.view.heads.epoch)
     place = last_place(call, binding)
+    bound = await snapshot_bound(call, request.snapshot_id)
     lookup = partial(call.services.keys.lookup, "integrity_digest", tenant_id=call.tenant_id)
     selection = Selection(
         lifecycle_states=state_names(filters.lifecycle_state, LIFECYCLE_NAMES),

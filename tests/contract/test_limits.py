@@ -97,9 +97,11 @@ def test_ids_have_one_form(workspace: Workspace, method: Method, field: str) -> 
         f"{prefix}x' OR 1=1",
         f"{longest}x",
     ]
+    repeated = method.request_class.DESCRIPTOR.fields_by_name[field].is_repeated
     for value in outside:
-        refused(sent(workspace, method, with_fields(workspace, method, **{field: value})), field)
-    answer = sent(workspace, method, with_fields(workspace, method, **{field: longest}))
+        request = with_fields(workspace, method, **{field: [value] if repeated else value})
+        refused(sent(workspace, method, request), f"{field}[0]" if repeated else field)
+    answer = sent(workspace, method, with_fields(workspace, method, **{field: [longest] if repeated else longest}))
     # Of the right form it may still be the id of nothing.
     assert "ASCII" not in answer.message, answer
 

@@ -26,10 +26,10 @@ async def handle(call: Call, request: snapshot_pb2.CompareSnapshotsRequest) -> s
     SnapshotNotFound, InvalidRequest.
     """
     authority = authority_over_rows(call)
-    left = await snapshot_of(call, request.left_snapshot_id)
-    right = await snapshot_of(call, request.right_snapshot_id)
     binding = cursor_binding(call, call.view.heads.epoch)
     place = last_place(call, binding)
+    left = await snapshot_of(call, request.left_snapshot_id)
+    right = await snapshot_of(call, request.right_snapshot_id)
     page = await list_differences(
         call.services.database,
         call.tenant_id,

@@ -50,6 +50,20 @@ def test_each_result_kind_gives_its_own_rows(workspace: Workspace) -> None:
     page = query_page(workspace, filters=ACCEPT_ALL, result_kind=VERSIONS)
     assert list(page.results) == [first.envelope, second.envelope, other.envelope]
     assert not page.relationships
+    related = workspace.owner.memory.Relate(
+        memory_pb2.RelateRequest(
+            scope_id=workspace.scope_id,
+            source_object_id=first.object_id,
+            target_object_id=other.object_id,
+            relationship_type="supports",
+            directionality=memory_pb2.DIRECTIONALITY_DIRECTED,
+            provenance={"activity": "x"},
+        )
+    ).relationship
+    kind = memory_pb2.QUERY_RESULT_KIND_RELATIONSHIPS
+    page = query_page(workspace, filters=ACCEPT_ALL, result_kind=kind)
+    assert list(page.relationships) == [related]
+    assert not page.results
 
 
 @pytest.mark.parametrize("order", range(6))
