@@ -87,6 +87,8 @@ async def read_lists(
     members = await database.tenant_rows(
         tenant_id, _assignment(vector_math, stored.space.distance_metric, lists), params
     )
+    # List by list: so they will lie, and be read in one go.
+    members.sort(key=lambda member: (member[3], member[1]))
     columns = list(zip(*members, strict=True))
     named = dict(zip(("types", "ids", "versions", "lists"), map(list, columns), strict=True))
     centroids = await database.tenant_rows(tenant_id, _CENTROIDS.format(schema=schema), params | named)

@@ -103,18 +103,18 @@ _ALL: Final = """(
                  where x.tenant_id = {tenant} and x.scope_id collate "C" = {scope}
                    and x.embedding_space_id = {space})"""
 # In the lists nearest to the vector, or registered since the lists were made.
-_LISTED: Final = """(
-                select x.* from remit.vector_lists l
-                 cross join lateral (
-                    select x.* from remit.vectors x
-                     where x.tenant_id = {tenant} and x.scope_id = {scope} and x.artifact_type = l.artifact_type
-                       and x.artifact_id = l.artifact_id and x.artifact_version = l.artifact_version limit 1) x
-                 where l.tenant_id = {tenant} and l.scope_id collate "C" = {scope} and l.embedding_space_id = {space}
-                   and l.list_number = any (array({nearest_lists}))
+_COLUMNS: Final = (
+    "{0}.object_id, {0}.object_type, {0}.content_id, {0}.artifact_id, {0}.artifact_type, {0}.artifact_version, "
+    "{0}.ledger_sequence, {0}.embedding"
+)
+_LISTED: Final = f"""(
+                select {_COLUMNS.format("l")} from remit.vector_lists l
+                 where l.tenant_id = {{tenant}} and l.scope_id collate "C" = {{scope}}
+                   and l.embedding_space_id = {{space}} and l.list_number = any (array({{nearest_lists}}))
                 union all
-                select x.* from remit.vectors x
-                 where x.tenant_id = {tenant} and x.scope_id collate "C" = {scope} and x.embedding_space_id = {space}
-                   and x.ledger_sequence > {listed})"""
+                select {_COLUMNS.format("x")} from remit.vectors x
+                 where x.tenant_id = {{tenant}} and x.scope_id collate "C" = {{scope}}
+                   and x.embedding_space_id = {{space}} and x.ledger_sequence > {{listed}})"""
 _NEAREST_LISTS: Final = """
                 select c.list_number from remit.vector_centroids c
                  where c.tenant_id = {tenant} and c.scope_id = {scope} and c.embedding_space_id = {space}

@@ -70,8 +70,9 @@ alter table remit.vectors alter column embedding set storage external;
 create index vectors_space on remit.vectors (tenant_id, scope_id collate "C", embedding_space_id, object_id);
 create index vectors_registered on remit.vectors (tenant_id, scope_id collate "C", embedding_space_id, ledger_sequence);
 
--- The approximate index of a space, when it was asked for: its vectors in lists around centroids. A centroid is the mean
--- of what is in its list now: what is removed is subtracted, so that nothing of it stays behind.
+-- The approximate index of a space, when it was asked for: its vectors in lists around centroids, once more and list by
+-- list, so that a search reads them in one go (looked up one by one they cost three quarters of reading all: measured).
+-- A centroid is the mean of what is in its list now: what is removed is subtracted, so that nothing of it stays behind.
 create table remit.vector_centroids (
     tenant_id          text not null,
     scope_id           text not null,
@@ -90,8 +91,14 @@ create table remit.vector_lists (
     artifact_id        text collate "C" not null,
     artifact_version   text not null,
     list_number        integer not null,
+    object_id          text collate "C" not null,
+    object_type        text not null,
+    content_id         uuid,
+    ledger_sequence    bigint not null,
+    embedding          real[] not null,
     primary key (tenant_id, scope_id, artifact_type, artifact_id, artifact_version)
-);
+) with (toast_tuple_target = 8160);
+alter table remit.vector_lists alter column embedding set storage external;
 create index vector_lists_list on remit.vector_lists (tenant_id, scope_id collate "C", embedding_space_id, list_number);
 
 -- The lexical index: keyed hashes of words, never words.

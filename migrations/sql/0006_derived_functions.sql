@@ -251,11 +251,17 @@ begin
            and l.embedding_space_id = p_change ->> 'embedding_space_id';
         delete from remit.vector_centroids c where c.tenant_id = p_tenant and c.scope_id = p_scope
            and c.embedding_space_id = p_change ->> 'embedding_space_id';
+        -- In the order they come, which is list by list.
         insert into remit.vector_lists (tenant_id, scope_id, embedding_space_id, artifact_type, artifact_id,
-                artifact_version, list_number)
-        select p_tenant, p_scope, p_change ->> 'embedding_space_id', m.value ->> 0, m.value ->> 1, m.value ->> 2,
-               (m.value ->> 3)::integer
-          from jsonb_array_elements(convert_from(p_blobs[(p_change ->> 'members')::integer], 'UTF8')::jsonb) m;
+                artifact_version, list_number, object_id, object_type, content_id, ledger_sequence, embedding)
+        select p_tenant, p_scope, p_change ->> 'embedding_space_id', x.artifact_type, x.artifact_id,
+               x.artifact_version, (m.value ->> 3)::integer, x.object_id, x.object_type, x.content_id,
+               x.ledger_sequence, x.embedding
+          from jsonb_array_elements(convert_from(p_blobs[(p_change ->> 'members')::integer], 'UTF8')::jsonb) m
+         cross join lateral (
+            select x.* from remit.vectors x
+             where x.tenant_id = p_tenant and x.scope_id = p_scope and x.artifact_type = m.value ->> 0
+               and x.artifact_id = m.value ->> 1 and x.artifact_version = m.value ->> 2 limit 1) x;
         insert into remit.vector_centroids (tenant_id, scope_id, embedding_space_id, list_number, members, total,
                 centroid)
         select p_tenant, p_scope, p_change ->> 'embedding_space_id', (c.value ->> 0)::integer,
