@@ -51,13 +51,17 @@ class SubscriptionPoll:
         with self._services.feeds.watch(self._call.tenant_id, self._call.scope_id) as feed:
             while not self._subscription.closed:
                 news = feed.next_news()
-                matching = await self._read_on(feed)
+                heads = (await feed.fresh_mark()).heads
+                if heads.epoch != self._subscription.ledger_epoch:
+                    await self._close(CloseReason.LEDGER_RESTORED)
+                    continue
+                matching = await self._read_on(feed, heads.sequence)
                 if matching is None:
                     await self._reload()
                     continue
                 standing = await standing_of(self._services, self._call.tenant_id, self._subscription, feed)
                 if isinstance(standing.decision, Denied):
-                    await self._lose(standing)
+                    await self._close(CloseReason.ACCESS_LOST, standing)
                     continue
                 visible = self._fitting([entry for entry in matching if standing.sees(entry)])
                 left_seconds = 0.0 if self._services.feeds.draining else give_up_at - time.monotonic()
@@ -68,9 +72,8 @@ class SubscriptionPoll:
                     await _news_within(news, left_seconds)
         return self._response([])
 
-    async def _read_on(self, feed: Feed) -> list[FeedEntry] | None:
+    async def _read_on(self, feed: Feed, head_sequence: int) -> list[FeedEntry] | None:
         """Returns the matching events after the place, and moves it past all that were looked at; None at its end."""
-        head_sequence = (await feed.fresh_mark()).heads.sequence
         matching: list[FeedEntry] = []
         while self._place.position < head_sequence and self._looked_at < _LOOKED_AT_MAX:
             page = await feed.page_after(self._place.position)
@@ -120,12 +123,10 @@ class SubscriptionPoll:
         await self._reload()
         return False
 
-    async def _lose(self, standing: Standing) -> None:
-        """Closes the subscription; if the policy moved meanwhile, it is judged again."""
+    async def _close(self, reason: CloseReason, standing: Standing | None = None) -> None:
+        """Closes the subscription; if the policy moved since `standing` was judged, it is judged again."""
         delivered = self._subscription.delivered_sequence
-        await close(
-            self._services, self._call.tenant_id, self._subscription, CloseReason.ACCESS_LOST, delivered, standing
-        )
+        await close(self._services, self._call.tenant_id, self._subscription, reason, delivered, standing)
         await self._reload()
 
     async def _reload(self) -> None:

@@ -221,6 +221,19 @@ def test_the_end_of_a_grants_window_ends_its_stream(timed: Cluster) -> None:
     assert (events, closed.close_reason) == ([], "access_lost")
 
 
+def test_a_restored_ledger_ends_the_subscriptions_of_before(workspace: Workspace) -> None:
+    """Their cursors may be ahead of what is there now: whoever subscribes anew says where to begin."""
+    streamed, polled = (subscribe(workspace, CREATED) for _ in range(2))
+    with stream(streamed, workspace.owner) as opened:
+        with workspace.cluster.superuser() as connection:
+            raised = "update remit.ledger_heads set epoch = epoch + 1 where scope_id = %s"
+            connection.execute(raised, [workspace.scope_id])
+        assert end_of(opened)[1].close_reason == "ledger_restored"
+    assert poll(polled, workspace.owner).close_reason == "ledger_restored"
+    workspace.create()
+    assert len(poll(subscribe(workspace, CREATED, after_sequence=0), workspace.owner).events) == 1
+
+
 def test_the_service_closes_under_its_own_name(workspace: Workspace) -> None:
     _, take_away = by_rule(workspace)
     client = workspace.cluster.client(SUBSCRIBER)
