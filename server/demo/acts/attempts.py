@@ -20,8 +20,6 @@ def attempts(play: Play, event_id: str) -> dict[str, dict[str, dict[str, Any]]]:
     content = {"canonical_content": encoded({"statement": "mine"}), "provenance": {"activity": "asserted"}}
     rule = {"subject": REX.actor_id, "action": "read", "object_type": "*", "object_id": "*", "effect": "EFFECT_ALLOW"}
     subscription = {"subscription_id": "urn:uuid:none"}
-    snapshots = [snapshot_id(play, when) for when in ("before", "after")]
-    artifact = {"artifact_type": "embedding", "artifact_id": f"vector:{play.run}-0"}
     binding = {"actor_id": REX.actor_id, "role_id": "role:owner"}
     return {
         "MemoryService": {
@@ -76,6 +74,24 @@ def attempts(play: Play, event_id: str) -> dict[str, dict[str, dict[str, Any]]]:
             "ResetSubscription": subscription,
             "Unsubscribe": subscription,
         },
+        "AdminService": {
+            "CreateWorkspace": {"new_scope_id": f"workspace:rex-{play.run}", "scope_kind": "workspace"},
+            "GetWorkspace": {},
+            "ListWorkspaces": {},
+            "AddPolicyRule": {"rule": rule},
+            "RemovePolicyRule": {"rule_id": "urn:uuid:none"},
+            "ListPolicyRules": {},
+            "BindRole": binding,
+            "UnbindRole": binding,
+        },
+    } | _around_memory(play, object_id, version_id)
+
+
+def _around_memory(play: Play, object_id: str, version_id: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """Returns the same for snapshots, derived state, exports and imports."""
+    snapshots = [snapshot_id(play, when) for when in ("before", "after")]
+    artifact = {"artifact_type": "embedding", "artifact_id": f"vector:{play.run}-0"}
+    return {
         "SnapshotService": {
             "SealSnapshot": {},
             "GetSnapshot": {"snapshot_id": snapshots[0]},
@@ -91,16 +107,9 @@ def attempts(play: Play, event_id: str) -> dict[str, dict[str, dict[str, Any]]]:
         },
         "PortabilityService": {
             "ExportWorkspace": {"include_ledger": True},
-            "ImportWorkspace": basis | {"header": {"format": "remit-export/1", "scope_id": play.scope_id}},
-        },
-        "AdminService": {
-            "CreateWorkspace": {"new_scope_id": f"workspace:rex-{play.run}", "scope_kind": "workspace"},
-            "GetWorkspace": {},
-            "ListWorkspaces": {},
-            "AddPolicyRule": {"rule": rule},
-            "RemovePolicyRule": {"rule_id": "urn:uuid:none"},
-            "ListPolicyRules": {},
-            "BindRole": binding,
-            "UnbindRole": binding,
+            "ImportWorkspace": {
+                "policy_basis": "curiosity",
+                "header": {"format": "remit-export/1", "scope_id": play.scope_id},
+            },
         },
     }
