@@ -259,6 +259,11 @@ class LedgerBooks:
         elif "envelope_digest" in body["payload"] and "object_id" in body:
             self.versions.enter(row, body)
 
+    def take_object(self, row: ObjectRow) -> None:
+        """An object's pointer, and whether it is told to be related."""
+        self.versions.take_object(row)
+        self.relationships.take_end(row)
+
     def close(self, policy_revision: int) -> None:
         """No more rows; `policy_revision` is the head's."""
         self.versions.close()

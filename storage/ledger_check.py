@@ -83,7 +83,7 @@ async def check_ledger(
     await _take(source.events, chain.take)
     chain.close(source.head)
     await _take(source.versions, books.versions.take_version)
-    await _take(source.objects, books.versions.take_object)
+    await _take(source.objects, books.take_object)
     await _take(source.relationship_versions, books.relationships.take_version)
     await _take(source.relationships, books.relationships.take_relationship)
     await _take(source.delegations, books.grants.take_grant)

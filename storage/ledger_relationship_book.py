@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from storage.ledger_policy_book import Body, Note, field_of
 from storage.ledger_version_log import VersionLog, core_of
-from storage.model.ledger_rows import EventRow, FindingKind, RelationshipRow, RelationshipVersionRow
+from storage.model.ledger_rows import EventRow, FindingKind, ObjectRow, RelationshipRow, RelationshipVersionRow
 
 _NAMES: Final = ("relationship_id", "version_id", "sequence")
 # Columns that repeat a field of the core by its name.
@@ -31,6 +31,8 @@ class RelationshipBook:
         self._log = VersionLog("relationship", note)
         # By relationship: the number of its newest version met, its event, and what its pointer repeats of it.
         self._said: dict[str, tuple[int, int, dict[str, Any]]] = {}
+        # Objects of the workspace that events name as ends, with the first of these events.
+        self._ends: dict[str, int] = {}
 
     def enter(self, row: EventRow, body: Body) -> None:
         """An event that makes a version."""
@@ -39,6 +41,9 @@ class RelationshipBook:
         digest = field_of(payload, "envelope_digest", str)
         relationship = field_of(body, "relationship_id", str)
         self._log.enter(row.sequence, relationship, number, field_of(body, "version_id", str), digest)
+        for end in ("source_object_id",) if "target_scope_id" in payload else ("source_object_id", "target_object_id"):
+            if type(payload.get(end)) is str:
+                self._ends.setdefault(payload[end], row.sequence)
 
     def take_version(self, row: RelationshipVersionRow) -> None:
         """A version's row: digest, then core against columns."""
@@ -73,6 +78,11 @@ class RelationshipBook:
             if getattr(row, column) != value:
                 place = f"relationship {row.relationship_id}: {column}"
                 self._note(event, FindingKind.POINTER_CHANGED, place)
+
+    def take_end(self, row: ObjectRow) -> None:
+        """An object's pointer: it knows that it is an end. What made it one may also be another workspace's."""
+        if not row.related and row.object_id in self._ends:
+            self._note(self._ends[row.object_id], FindingKind.POINTER_CHANGED, f"object {row.object_id}: related")
 
     def close(self) -> None:
         """No more rows."""

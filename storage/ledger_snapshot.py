@@ -51,7 +51,9 @@ _VERSIONS: Final = (
     f"v.provenance_id, {', '.join(MICROSECONDS.format(f'v.{name}') for name in _TIMES)} "
     "from remit.memory_versions v {0}"
 )
-_OBJECTS: Final = "select o.object_id, o.object_type, o.version_id, o.sequence from remit.memory_objects o {0}"
+_OBJECTS: Final = (
+    "select o.object_id, o.object_type, o.version_id, o.sequence, o.related from remit.memory_objects o {0}"
+)
 _RELATIONSHIP_VERSIONS: Final = (
     "select y.mac, y.mac_key_id, y.relationship_id, y.version_id, y.sequence, y.ledger_sequence, y.core, "
     "y.relationship_type, y.source_object_id, y.target_object_id, y.target_scope_id, y.directionality, "

@@ -78,7 +78,7 @@ _SHAPES: dict[str, dict[str, type]] = {
         **{"object_id": str, "version_id": str, "sequence": int, "ledger_sequence": int},
         **{"core": str, "columns": dict},
     },
-    "object": {"object_id": str, "object_type": str, "version_id": str, "sequence": int},
+    "object": {"object_id": str, "object_type": str, "version_id": str, "sequence": int, "related": bool},
     "relationship_version": {
         **{"relationship_id": str, "version_id": str, "sequence": int, "ledger_sequence": int},
         **{"core": str, "columns": dict},

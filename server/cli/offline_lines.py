@@ -63,7 +63,7 @@ _version_head = re.compile(
 _version_tail = re.compile(rf'","columns":(\{{[^}}]*+\}}){_END}').fullmatch
 _pointer_line = re.compile(
     rf'\{{"kind":"object","object_id":"({TEXT})","object_type":"({TEXT})","version_id":"({TEXT})",'
-    rf'"sequence":({COUNT}){_END}'
+    rf'"sequence":({COUNT}),"related":(true|false){_END}'
 ).fullmatch
 _VALUE = rf'(?:"{TEXT}"|{INTEGER}|null)'
 _event_columns = re.compile(r"\{" + ",".join(f'"{key}":{_VALUE}' for key in EVENT_COLUMNS) + r"\}").fullmatch
@@ -141,8 +141,8 @@ class Lines:
     def _row(self, line: _Scanned, core: bytes, digest: bytes) -> Right | None:
         kind, numbers, head, _, tail = line
         if kind == "object":
-            object_id, object_type, version_id, _ = head
-            return "object", (object_id, numbers[0], version_id, object_type)
+            object_id, object_type, version_id, _, related = head
+            return "object", (object_id, numbers[0], version_id, object_type, related == "true")
         names, object_id, version_id, *_ = head
         number, ledger_sequence = numbers
         row = {"object_id": object_id, "version_id": version_id, "sequence": number}

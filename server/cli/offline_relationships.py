@@ -24,11 +24,19 @@ class RelationshipReplay:
         self._findings = findings
         # relationship -> number and event of the newest version whose row was met, and what its core says.
         self._cores: dict[str, tuple[int, int, Mapping[str, Any]]] = {}
+        # object of the workspace -> the first event that names it as an end
+        self._ends: dict[str, int] = {}
 
     def changed(self, sequence: int, body: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         """An event makes a version."""
         number, digest = read_count(payload, "relationship_sequence"), read_text(payload, "envelope_digest")
         self._lineage.name(sequence, read_text(body, "relationship_id"), number, read_text(body, "version_id"), digest)
+        ends = [payload.get("source_object_id")]
+        if "target_scope_id" not in payload:
+            ends.append(payload.get("target_object_id"))
+        for end in ends:
+            if isinstance(end, str):
+                self._ends.setdefault(end, sequence)
 
     def version_row(self, row: Mapping[str, Any], digest: str, core: dict[str, Any] | None) -> None:
         """A version row with its core's digest; `core` is None when its bytes are no JSON object."""
@@ -61,6 +69,11 @@ class RelationshipReplay:
             for key in core:
                 if row[key] != core[key]:
                     self._findings.add(event, "POINTER_CHANGED", f"relationship {owner}: {key}")
+
+    def end(self, object_id: str, related: bool) -> None:
+        """An object's pointer row: it says that it is an end. What made it one may also be another workspace's."""
+        if not related and object_id in self._ends:
+            self._findings.add(self._ends[object_id], "POINTER_CHANGED", f"object {object_id}: related")
 
     def finish(self) -> None:
         """The rows are at their end."""

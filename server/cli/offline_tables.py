@@ -43,8 +43,8 @@ REPLAYED_WHOLE = RELATIONSHIP_EVENTS | GRANT_EVENTS | POLICY_EVENTS
 NamedVersion = tuple[str, int, str, str]
 # A version row that agrees with its core: object, number, version id, digest, ledger sequence, object type.
 VersionRow = tuple[str, int, str, str, int, str]
-# An object's pointer: object, number, version id, type.
-PointerRow = tuple[str, int, str, str]
+# An object's pointer: object, number, version id, type, whether it is an end of any relationship.
+PointerRow = tuple[str, int, str, str, bool]
 # What an event does: it names a version, uses a grant, or (a body that is replayed as a whole) changes a relationship, a
 # grant or the policy. One of them, or none.
 Effect = tuple[NamedVersion | None, Use | None, dict[str, Any] | None]
@@ -159,7 +159,8 @@ class Tables:
         if kind == "version":
             self._version(record, core)
         elif kind == "object":
-            self.pointer(record["object_id"], record["sequence"], record["version_id"], record["object_type"])
+            pointer = ("object_id", "sequence", "version_id", "object_type", "related")
+            self.pointer(*(record[key] for key in pointer))
         elif kind == "relationship_version":
             self._relationships.version_row(record, sha256(core).hexdigest(), read_core(core))
         elif kind == "relationship":
@@ -173,9 +174,10 @@ class Tables:
             names = 2 if kind == "binding" else 1
             self._policy.row((kind, *fields[:names]), tuple(fields[names:]))
 
-    def pointer(self, object_id: str, number: int, version_id: str, object_type: str) -> None:
+    def pointer(self, object_id: str, number: int, version_id: str, object_type: str, related: bool) -> None:
         """Compares the pointer of an object."""
         self.objects.pointer(object_id, number, version_id)
+        self._relationships.end(object_id, related)
         if self._object_types.get(object_id, object_type) != object_type:
             self._findings.add(0, "OBJECT_TYPE_CHANGED", f"object {object_id}")
 

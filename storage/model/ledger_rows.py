@@ -68,12 +68,13 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRow:
-    """The pointer of an object to its current version."""
+    """The pointer of an object to its current version, and whether it is an end of any relationship."""
 
     object_id: str
     object_type: str
     version_id: str
     sequence: int
+    related: bool = False
 
 
 @dataclass(frozen=True, slots=True)

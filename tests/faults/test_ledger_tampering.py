@@ -170,6 +170,10 @@ TABLE_EDITS: dict[str, tuple[str, str]] = {
         " and r.scope_id = %(scope)s",
         "ROLLED_BACK",
     ),
+    "end that forgets": (
+        "update remit.memory_objects set related = false where scope_id = %(scope)s",
+        "POINTER_CHANGED",
+    ),
     "object gone": ("delete from remit.memory_objects where scope_id = %(scope)s", "ROW_MISSING"),
     "object's type": (
         "update remit.memory_objects set object_type = 'task' where scope_id = %(scope)s",

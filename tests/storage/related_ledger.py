@@ -41,7 +41,11 @@ def relate(builder: LedgerBuilder, relationship_id: str, **core: Any) -> None:
     core_bytes = canonical({**names, **own, **said, "actor": actor, "parts": {}})
     at = builder.append(
         "relationship_created" if number == 1 else "relationship_updated",
-        {"relationship_sequence": number, "envelope_digest": hashlib.sha256(core_bytes).hexdigest()},
+        {
+            "relationship_sequence": number,
+            "envelope_digest": hashlib.sha256(core_bytes).hexdigest(),
+            **{key: said[key] for key in ("source_object_id", "target_object_id", "target_scope_id") if key in said},
+        },
         relationship_id=relationship_id,
         version_id=str(own["version_id"]),
     )
@@ -63,6 +67,7 @@ def related_ledger() -> Ledger:
     relate(builder, "rel:one", observed_at_us=1)
     relate(builder, "rel:two", target_scope_id="ws:two", policy_basis="basis:1")
     relate(builder, "rel:one", relationship_type="contradicts", lifecycle_state="archived")
+    builder.ledger.objects = [replace(row, related=True) for row in builder.ledger.objects]
     builder.append("propagation_job_opened", {"job_id": "job:1"}, relationship_id="rel:one", evaluation_run_id="run:1")
     return builder.ledger
 
@@ -145,6 +150,8 @@ RELATIONSHIP_EDITS = [
         Edit(f"pointer's {name}", _set("relationships", 1, **{name: _COLUMNS[name]}), THIRD, K.POINTER_CHANGED)
         for name in _POINTER_COLUMNS
     ),
+    Edit("source no longer related", _set("objects", 0, related=False), FIRST, K.POINTER_CHANGED),
+    Edit("target no longer related", _set("objects", 1, related=False), FIRST, K.POINTER_CHANGED),
     Edit("pointer rolled back", _set("relationships", 1, sequence=1), THIRD, K.ROLLED_BACK),
     Edit("tables rolled back", _roll_back, THIRD, K.VERSION_MISSING),
     Edit("pointer ahead", _set("relationships", 0, sequence=9), 0, K.POINTER_CHANGED),
