@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from remit.v1 import snapshot_pb2
-from tests.cluster import Client, Cluster, Workspace
+from tests.cluster import Client, Cluster, Refusal, Workspace
 
 
 def seal(workspace: Workspace, client: Client | None = None, **fields: Any) -> snapshot_pb2.Snapshot:
@@ -36,3 +38,17 @@ def compared(
         whole.MergeFrom(page)
         if not cursor:
             return whole
+
+
+def refusal_of(call: Any, *arguments: Any, **fields: Any) -> Refusal:
+    """The refusal of a call."""
+    with pytest.raises(Refusal) as refused:
+        call(*arguments, **fields)
+    return refused.value
+
+
+def got(workspace: Workspace, snapshot_id: str) -> snapshot_pb2.Snapshot:
+    """GetSnapshot."""
+    request = snapshot_pb2.GetSnapshotRequest(scope_id=workspace.scope_id, snapshot_id=snapshot_id)
+    response: snapshot_pb2.GetSnapshotResponse = workspace.owner.snapshot.GetSnapshot(request)
+    return response.snapshot
