@@ -162,11 +162,11 @@ def _supervise(settings: Settings, urls: DatabaseUrls) -> int:
         )
         port = int(address.rpartition(":")[2])
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, path=metrics_folder)  # type: ignore[no-untyped-call]
+        MultiProcessCollector(registry, path=metrics_folder)  # type: ignore[no-untyped-call] # the library's, without hints
         workers = Workers(settings.workers, environment, lambda pid: _forget_gauges(pid, metrics_folder))
         return workers.run(lambda: _announce(settings, port, registry))
 
 
 def _forget_gauges(pid: int, metrics_folder: str) -> None:
     """What a process had open is not open any more; what it counted stays counted."""
-    mark_process_dead(pid, metrics_folder)  # type: ignore[no-untyped-call]
+    mark_process_dead(pid, metrics_folder)  # type: ignore[no-untyped-call] # the library's, without hints

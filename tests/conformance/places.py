@@ -141,7 +141,8 @@ class InProcess:
     def _open(self) -> None:
         self._context = services_of(self._settings, self._cluster.database.server)
         services = self._run(self._context.__aenter__()).result()
-        registry_of(services, verifier_of(self._settings)).install(self)  # type: ignore[arg-type]
+        server: Any = self
+        registry_of(services, verifier_of(self._settings)).install(server)
 
     def _close(self) -> None:
         self._run(self._context.__aexit__(None, None, None)).result()
