@@ -22,6 +22,7 @@ from server.portability.spool import Spool
 from storage.derivatives import load_spaces
 from storage.imports import ObjectHere, objects_here, relationships_here, version_ids_here
 from storage.model.identifiers import new_id
+from storage.model.memory import VersionCore
 from storage.model.relationship import RelationshipCore
 
 TOMBSTONED: Final = "tombstoned"
@@ -114,7 +115,13 @@ async def _compare(
         elif found.retention_state == "legal_hold":
             raise LegalHold(found.id)
         else:
-            raise VersionConflict(things[key].version_ids[-1], found.version_id, found.id)
+            raise _conflict(call, things[key], found)
+
+
+def _conflict(call: Call, thing: Thing, found: ObjectHere) -> VersionConflict:
+    """The current version is told to who may read it."""
+    readable = isinstance(thing.last, VersionCore) and call.may_read(found.id, thing.last.object_type)
+    return VersionConflict(thing.version_ids[-1], found.version_id if readable else None, found.id)
 
 
 def _is_same(local: Fingerprint | None, version: IncomingVersion, here: ObjectHere) -> bool:

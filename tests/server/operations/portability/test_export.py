@@ -11,9 +11,9 @@ import pytest
 from remit.v1 import ledger_pb2, portability_pb2, snapshot_pb2
 from server.wire.json_export import DRAFT_EVENT_TYPES
 from tests.cluster import OTHER_TENANT, Cluster, Refusal, Workspace
-from tests.server.operations.memory.requests import transition, update
+from tests.server.operations.memory.requests import CORROBORATED, history, query_ids, transition, update
 from tests.server.operations.portability.exports import Export, take_export
-from tests.server.operations.portability.rich import RichWorkspace
+from tests.server.operations.portability.rich import SECRET, RichWorkspace
 from tests.server.wire.shared_schemas import needs_shared, refusals
 
 EVERYTHING = {"include_derived": True, "include_ledger": True, "include_delegations": True}
@@ -182,3 +182,31 @@ def test_a_snapshot_is_exported_as_it_was_sealed(workspace: Workspace) -> None:
     with pytest.raises(Refusal) as refusal:
         take_export(workspace, snapshot_id="snapshot:none")
     assert refusal.value.reason == "SNAPSHOT_NOT_FOUND"
+
+
+@pytest.mark.req("P-9.1-06")
+def test_what_is_archived_is_exported_and_not_found(workspace: Workspace) -> None:
+    kept, archived = (workspace.create(validation_state=CORROBORATED) for _ in range(2))
+    transition(workspace, archived.object_id, archived.version_id, "lifecycle", "archived")
+    assert query_ids(workspace) == [kept.object_id]
+    exported = [
+        (record["object_id"], record["lifecycle_state"]) for record in take_export(workspace).kinds("memory_object")
+    ]
+    assert (archived.object_id, "archived") in exported
+    versions = [
+        entry.version for entry in history(workspace, object_id=archived.object_id) if entry.HasField("version")
+    ]
+    assert len(versions) == 2
+
+
+@pytest.mark.req("P-7.7-10")
+def test_deleted_words_are_in_no_history_no_event_and_no_export(rich: RichWorkspace, exported: Export) -> None:
+    words = SECRET.encode()
+    told = [
+        *history(rich.workspace, object_id=rich.removed.object_id),
+        *history(rich.workspace, after_sequence=0),
+        *rich.workspace.events(),
+    ]
+    assert len(told) > 40
+    assert all(words not in message.SerializeToString() for message in told)
+    assert all(words not in record for _, record in exported.records)
