@@ -129,11 +129,13 @@ class Feed:
     async def followed_row(self, subscription_id: str) -> Subscription | None:
         """Returns a followed subscription as its last change left it, None when none was seen. Raises StorageError."""
         async with self._rows_turn:
-            if self.mark is not None and self._rows_signal < self.mark.signal:
-                for row in await self._reads.signalled(self._rows_signal):
-                    self._rows_signal = max(self._rows_signal, row.signal)
-                    if row.subscription_id in self._followed:
-                        self._rows[row.subscription_id] = row
+            while self.mark is not None and self._rows_signal < self.mark.signal:
+                after_signal = self._rows_signal
+                rows = await self._reads.signalled(after_signal)
+                self._rows |= {row.subscription_id: row for row in rows if row.subscription_id in self._followed}
+                # Lowered meanwhile: who began to follow needs what was read before it did.
+                if self._rows_signal == after_signal:
+                    self._rows_signal = max([self.mark.signal, *(row.signal for row in rows)])
         return self._rows.get(subscription_id)
 
 

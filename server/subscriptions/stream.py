@@ -184,6 +184,8 @@ class SubscriptionStream:
         return feed.mark.heads.now_us > ends_at_us or _head(self._home or feed) != self._judged_home_sequence
 
     def _follow(self, row: Subscription) -> None:
+        if row.signal <= self._subscription.signal:
+            return
         if row.close_reason is not None:
             raise _Ended(row.close_reason)
         if row.stream_id != self._subscription.stream_id:

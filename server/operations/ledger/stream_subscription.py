@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 from authz.decision import Denied
 from remit.v1 import ledger_pb2
@@ -48,13 +47,15 @@ async def handle(
         raise StaleFacts
     if attached.close_reason is not None:
         return _ended(call, attached, attached.close_reason)
-    # Another stream may have taken over meanwhile: then this one finds that out as any other does.
-    mine = replace(attached, stream_id=stream_id, signal=min(attached.signal, subscription.signal))
-    return SubscriptionStream(services, tenant_id, mine, standing, call.operation_id).responses()
+    if attached.stream_id != stream_id:
+        return _ended(call, attached, CloseReason.TAKEN_OVER, resumable=True)
+    return SubscriptionStream(services, tenant_id, attached, standing, call.operation_id).responses()
 
 
 async def _ended(
-    call: Call, subscription: Subscription, reason: str
+    call: Call, subscription: Subscription, reason: str, *, resumable: bool = False
 ) -> AsyncIterator[ledger_pb2.StreamSubscriptionResponse]:
-    closed = ledger_pb2.SubscriptionClosed(close_reason=reason, last_delivered_sequence=subscription.delivered_sequence)
+    closed = ledger_pb2.SubscriptionClosed(
+        close_reason=reason, last_delivered_sequence=subscription.delivered_sequence, resumable=resumable
+    )
     yield ledger_pb2.StreamSubscriptionResponse(closed=closed, operation_id=call.operation_id)
