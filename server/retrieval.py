@@ -27,6 +27,7 @@ from storage.model.canonical import MalformedCanonical
 from storage.model.memory import PartKind, PartRef, VersionCore
 from storage.model.provenance import parse_integrity, parse_provenance
 from storage.model.redaction import Redaction
+from storage.model.states import AvailabilityState
 from storage.objects import Heads, ObjectFacts, ObjectKey, Standing, StoredPart, StoredVersion
 from storage.redactions import load_parts
 from storage.workspaces import load_heads
@@ -105,7 +106,7 @@ async def open_versions(
     parts = await _parts_of(call, shown, redactions)
     data_keys = await data_keys_of(call, (part for _, part in parts.values()))
     found = []
-    for core, _, given in cores:
+    for core, stored, given in cores:
         if not given:
             found.append((core, Plaintexts()))
             continue
@@ -117,6 +118,10 @@ async def open_versions(
         plaintexts = _plaintexts(core, texts)
         if not unmasked:
             plaintexts = masked(plaintexts, redactions.get(core.object_id))
+            is_newest = stored.sequence == stored.newest_sequence
+            # What was redacted before it came here is partial without a redaction of ours.
+            if is_newest and core.availability_state is AvailabilityState.PARTIALLY_REDACTED:
+                plaintexts.is_partial = True
         found.append((core, plaintexts))
     return found
 

@@ -132,6 +132,10 @@ async def _demand_restorable(call: Call, request: memory_pb2.TransitionRequest, 
     redaction = await redaction_of(call, request.object_id)
     if redaction is not None and redaction.is_erasure:
         raise PolicyDenied("what was erased can't be restored", field="target_state")
+    is_partial = loaded.standing.availability_state == AvailabilityState.PARTIALLY_REDACTED
+    if loaded.version.content_id is None or (is_partial and redaction is None):
+        # It was imported without what another service had redacted.
+        raise PolicyDenied("what was redacted is not kept here", field="target_state")
 
 
 async def _move(

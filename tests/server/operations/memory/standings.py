@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from remit.v1 import common_pb2
-from storage.encryption import DeploymentKeys
-from storage.model.memory import core_bytes, parse_core
-from storage.model.states import AvailabilityState
 from tests.cluster import Workspace
+from tests.server.operations.memory.redactions import redact
 from tests.server.operations.memory.requests import transition
 
 # The draft's table, written out once more so that the product's own is held to it.
@@ -69,26 +66,8 @@ def made_in(workspace: Workspace, dimension: str, state: str) -> Any:
     if state in ("available", "retained"):
         return result
     if state == "partially_redacted":
-        return _partially_redacted(workspace, result)
+        return redact(workspace, result.object_id, result.version_id, "/statement").result
     return transition(workspace, result.object_id, result.version_id, dimension, state)
-
-
-def _partially_redacted(workspace: Workspace, result: Any) -> Any:
-    """Rewrites the version as if a redaction of parts had made it, which no operation does yet."""
-    keys = DeploymentKeys.from_file(workspace.cluster.folder / "key-encryption-key")
-    with workspace.cluster.superuser() as connection:
-        where = "where scope_id = %s and object_id = %s"
-        place = (workspace.scope_id, result.object_id)
-        row = connection.execute(f"select core from remit.memory_versions {where}", place).fetchone()
-        assert row is not None
-        core = replace(parse_core(bytes(row[0])), availability_state=AvailabilityState.PARTIALLY_REDACTED)
-        written = core_bytes(core)
-        connection.execute("set session_replication_role = replica")
-        connection.execute(
-            f"update remit.memory_versions set core = %s, mac = %s, availability_state = 'partially_redacted' {where}",
-            (written, keys.mac(written), *place),
-        )
-    return result
 
 
 def current(workspace: Workspace, object_id: str) -> common_pb2.MemoryEnvelope:

@@ -7,13 +7,13 @@ import json
 import pytest
 
 from remit.v1 import common_pb2, memory_pb2
-from tests.cluster import Workspace
+from tests.cluster import Refusal, Workspace
 from tests.server.operations.derived.embeddings import register_space
 from tests.server.operations.memory.contents import MINIMAL
 from tests.server.operations.memory.redactions import ERASE, SUPPRESS, redact
 from tests.server.operations.memory.requests import ACCEPT_ALL, history, query_ids, query_page, transition, update
 from tests.server.operations.memory.standings import states
-from tests.server.operations.portability.exports import take_export
+from tests.server.operations.portability.exports import take_export, take_import
 from tests.server.operations.snapshot.sealing import seal
 
 SECRET = "canary-30b7"
@@ -88,3 +88,28 @@ def test_what_is_redacted_leaves_by_no_other_way(workspace: Workspace, mode: mem
     assert within.content_state == memory_pb2.CONTENT_STATE_PARTIAL
     page = query_page(workspace, filters=ACCEPT_ALL, snapshot_id=sealed.snapshot_id)
     assert [row.canonical_content for row in page.results] == [b'{"n":2}']
+
+
+def test_what_was_redacted_elsewhere_can_not_be_restored_here(workspace: Workspace) -> None:
+    contents = [f'{{"text":"{SECRET}","n":{n}}}'.encode() for n in (1, 2)]
+    partial, whole = (workspace.create(canonical_content=content) for content in contents)
+    redact(workspace, partial.object_id, partial.version_id, "/text")
+    redact(workspace, whole.object_id, whole.version_id, whole=True)
+    elsewhere = Workspace(workspace.cluster)
+    taken = take_export(workspace).with_records(
+        record for record in take_export(workspace).records if record[0] == "memory_object"
+    )
+    take_import(elsewhere, taken, remap=True)
+    here = elsewhere.read(partial.object_id)
+    assert (here.envelope.canonical_content, here.content_state) == (b'{"n":1}', memory_pb2.CONTENT_STATE_PARTIAL)
+    with pytest.raises(Refusal) as refusal:
+        elsewhere.read(whole.object_id)
+    assert refusal.value.reason == "OBJECT_REDACTED"
+    versions = [entry.version for entry in history(elsewhere, object_id=whole.object_id) if entry.HasField("version")]
+    for object_id, version_id in (
+        (partial.object_id, here.envelope.version_id),
+        (whole.object_id, versions[-1].version_id),
+    ):
+        with pytest.raises(Refusal) as refusal:
+            transition(elsewhere, object_id, version_id, "availability", "available")
+        assert refusal.value.reason == "POLICY_DENIED"
