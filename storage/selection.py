@@ -54,6 +54,13 @@ _LOOKED_UP: Final = """exists (
            and l.object_id = v.object_id and l.content_id in (v.content_id, v.provenance_content_id))"""
 
 
+# A digest covers all of the content: where some of it is redacted, finding a version by it would confirm a guess.
+_WHOLE: Final = """'available' = (
+        select n.availability_state from remit.memory_versions n
+         where n.tenant_id = v.tenant_id and n.scope_id = v.scope_id and n.object_id = v.object_id
+         order by n.sequence desc limit 1)"""
+
+
 class Operator(StrEnum):
     """How a condition compares; the value is the SQL that follows the column."""
 
@@ -115,6 +122,8 @@ def add_selection(where: Conditions, selection: Selection) -> None:
     where.one_of("v.provenance_id", selection.provenance_ids)
     for condition in selection.conditions:
         add_condition(where, condition, _COLUMNS[condition.field], FIELDS[condition.field])
+    if any(condition.field == "integrity_digest" for condition in selection.conditions):
+        where.add(_WHOLE)
     if selection.object_ids is not None:
         where.add(f"v.object_id = any ({where.bind(list(selection.object_ids), 'text[]')})")
     for name, lookup in selection.lookups:

@@ -22,6 +22,7 @@ from tests.faults.storied_ledger import verify, verify_offline
 from tests.faults.waiting import until
 from tests.server.operations.memory.redactions import ERASE, SUPPRESS, closing_of, content_of, redact, stored_bytes
 from tests.server.operations.memory.requests import ACCEPT_ALL, history, query_ids, transition, update
+from tests.server.operations.memory.test_query_versions import version_ids
 from tests.server.workers.test_erasure import end_sessions, held_rows, someone_waits
 
 SECRET = "canary-9d41"
@@ -158,6 +159,7 @@ def test_nothing_confirms_a_guess(own: Cluster, mode: Any) -> None:
     ).result
     for guess in guesses:
         assert query_ids(workspace, filters=wide | guess) == []
+        assert version_ids(workspace, filters=wide | guess) == []
     assert query_ids(workspace, filters=wide | {"evidence_ref": "urn:e:2"}) == [made.object_id]
     if mode == ERASE:
         closing_of(workspace, partial.propagation_job_id)
@@ -171,6 +173,7 @@ def test_nothing_confirms_a_guess(own: Cluster, mode: Any) -> None:
     transition(workspace, made.object_id, partial.version_id, "availability", "available")
     for guess in guesses[:2]:
         assert query_ids(workspace, filters=wide | guess) == [made.object_id]
+    assert version_ids(workspace, filters=wide | guesses[2]) == [made.version_id]
 
 
 def test_a_forged_projection_is_refused(own: Cluster) -> None:
