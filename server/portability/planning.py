@@ -6,6 +6,7 @@ overwritten: neither a version, nor a tombstone, nor a hold (P-8.4-05; field rep
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -29,6 +30,8 @@ TOMBSTONED: Final = "tombstoned"
 IDENTICAL: Final = "identical"
 CROSS_SCOPE: Final = "cross_scope"
 _IDS_PER_STATEMENT: Final = 2000
+# Records compared before other work of the loop gets its turn.
+_RECORDS_PER_TURN: Final = 32
 
 
 @dataclass(slots=True)
@@ -101,7 +104,9 @@ async def _compare(
     """Holds what stands here to what came: the same is skipped, another one under the id is renamed or refused."""
     local = await fingerprints_here(call, standing)
     differing: set[Key] = set()
-    for _, version in versions_of(spool, call.tenant_id, call.scope_id):
+    for number, version in versions_of(spool, call.tenant_id, call.scope_id):
+        if number % _RECORDS_PER_TURN == 0:
+            await asyncio.sleep(0)
         key = (kind_of(version.core), version.id)
         if key in standing and not _is_same(local[key].get(version.core.sequence), version, standing[key]):
             differing.add(key)

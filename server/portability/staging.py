@@ -5,6 +5,7 @@ Rows are staged some at a time, so that no more than a batch of them is ever hel
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -30,6 +31,8 @@ from storage.model.times import iso_text
 
 _ROWS_PER_BATCH: Final = 500
 _BYTES_PER_BATCH: Final = 2 << 20
+# Records made into rows before other work of the loop gets its turn.
+_RECORDS_PER_TURN: Final = 32
 _FIRST_BLOB: Final = "b0"
 _DESCRIPTOR: Final = (
     *("embedding_space_id", "provider", "model", "model_revision", "dimensions", "distance_metric", "normalization"),
@@ -102,7 +105,9 @@ async def stage_memory(
     """Stages every version that the plan stores, with its event. Raises KeyStoreUnavailable, StaleFacts, Refused."""
     call = staging.call
     previous: _Previous | None = None
-    for _, version in versions_of(spool, call.tenant_id, call.scope_id):
+    for number, version in versions_of(spool, call.tenant_id, call.scope_id):
+        if number % _RECORDS_PER_TURN == 0:
+            await asyncio.sleep(0)
         key = (kind_of(version.core), version.id)
         if key in plan.skipped:
             continue
