@@ -52,14 +52,16 @@ class PortabilityServiceServicer:
     """
 
     def ExportWorkspace(self, request, context):
-        """Streams the workspace: header, records in a fixed order, trailer with their digest.
+        """Streams the workspace as of one ledger sequence: header, records in a fixed order, trailer with their digests. Needs
+        the right over everything in it; what was deleted or redacted comes without content.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ImportWorkspace(self, request_iterator, context):
-        """Takes an export, all of it or nothing.
+        """Takes an export, all of it or nothing; the same one again changes nothing. What stands here is never overwritten: the
+        same is left alone, a tombstone stays one, other versions are a conflict. What is refused is told with its record.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
