@@ -181,3 +181,21 @@ async def load_relationship(
         EndStanding(target_type, target_gone),
         stored_relationship(row[start + 7 :]),
     )
+
+
+_KEPT_SINCE: Final = f"""
+select {MICROSECONDS.format("min(v.recorded_at)")}, {MICROSECONDS.format("remit.clock()")}
+  from remit.relationship_versions v
+ where v.tenant_id = %s and v.scope_id = %s and v.relationship_id = %s and v.content_id is not distinct from %s::uuid"""
+
+
+async def content_kept_since(
+    database: Database, tenant_id: str, scope_id: str, relationship_id: str, content_id: UUID | None
+) -> tuple[int, int]:
+    """Returns when the content that versions of a relationship share was recorded first, and the time now.
+
+    Both in microseconds, by the database's clock. Raises DatabaseUnavailable.
+    """
+    params = (tenant_id, scope_id, relationship_id, content_id)
+    [(since_us, now_us)] = await database.tenant_rows(tenant_id, _KEPT_SINCE, params)
+    return int(since_us), int(now_us)

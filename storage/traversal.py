@@ -33,7 +33,8 @@ class StepQuery:
 
     `reaches` are those of every workspace that is known; `permitted` are the pairs of workspaces of which the second lets
     relationships of the first end in it. Relationships of `scope_id` are seen as they stood at `pinned_sequence`. With
-    `member_ids` the walk stays in a snapshot of that workspace. `limit` cuts the steps, in the order of their ids.
+    `member_ids` the walk stays in a snapshot of that workspace. `after` and `limit` cut the steps, which come in the order
+    of their ids.
     """
 
     scope_id: str
@@ -47,6 +48,7 @@ class StepQuery:
     in_snapshot: bool = False
     member_ids: Sequence[str] | None = None
     own_only: bool = False
+    after: Place | None = None
     limit: int | None = None
 
 
@@ -123,7 +125,7 @@ select r.*, v.sequence as seen_sequence, g.verdict = 'open' and v.availability_s
       where g.tenant_id = {tenant} and g.scope_id = e.other_scope_id and g.object_id = e.other_object_id limit 1) o{at}
   where ({reached})
     and (e.scope_id = e.target_scope_id
-         or (e.scope_id, e.target_scope_id) in (select * from unnest({permitted_sources}, {permitted_targets})))
+         or (e.scope_id, e.target_scope_id) in (select * from unnest({permitted_sources}, {permitted_targets}))){after}
   order by e.scope_id collate "C", e.relationship_id collate "C", e.outgoing desc{limit})
 union all
 select distinct null, null, null::bigint, null::boolean, null, null, null, null::boolean, e.other_scope_id, null, null,
@@ -172,12 +174,20 @@ async def next_steps(database: Database, tenant_id: str, query: StepQuery) -> St
         reached=_reached(where, query.reaches),
         permitted_sources=where.bind([pair[0] for pair in query.permitted], "text[]"),
         permitted_targets=where.bind([pair[1] for pair in query.permitted], "text[]"),
+        after=_after(where, query.after),
         known=where.bind([reach.scope_id for reach in query.reaches], "text[]"),
         limit="" if query.limit is None else f" limit {query.limit}",
     )
     rows = await database.tenant_rows(tenant_id, statement, where.params)
     steps = tuple(Step(*row) for row in rows if row[0] is not None)
     return StepPage(steps, tuple(sorted(row[8] for row in rows if row[0] is None)))
+
+
+def _after(where: Conditions, after: Place | None) -> str:
+    if after is None:
+        return ""
+    last = ", ".join(where.bind(one, "text") for one in after)
+    return f' and (e.scope_id collate "C", e.relationship_id collate "C") > ({last})'
 
 
 def _reached(where: Conditions, reaches: Sequence[ScopeReach]) -> str:

@@ -74,7 +74,7 @@ async def handle(call: Call, request: memory_pb2.RelateRequest) -> memory_pb2.Re
 
 async def _create(call: Call, request: memory_pb2.RelateRequest, ends: RelationEnds) -> memory_pb2.RelateResponse:
     ends.demand_live()
-    states = initial_states(request)
+    states = initial_states(call, request)
     if states != DEFAULT_STATES:
         refusal = PolicyDenied(
             "initial states other than the defaults need the right to assert them", field="lifecycle_state"

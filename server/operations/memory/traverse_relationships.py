@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from authz.permissions import QUERY
+from authz.permissions import QUERY, REVIEW
 from remit.v1 import memory_pb2
 from server.call import Call
-from server.domain_errors import InvalidRequest, ObjectDeleted, ObjectNotFound, ResourceExhausted
+from server.domain_errors import InvalidRequest, ObjectDeleted, ObjectNotFound, ResourceExhausted, RetentionRestriction
 from server.paging import cursor_binding, fitting, last_place, next_cursor
 from server.relationship_reach import Reaches
 from server.relationship_retrieval import End, authenticated_relationship, open_relationships, readable_relationship
-from server.retrieval import load
+from server.retrieval import Loaded, held_at, load
 from server.row_authority import confirmed
 from server.snapshots import SnapshotBound, snapshot_bound
 from server.wire.enum_numbers import AVAILABILITY_NUMBERS
@@ -25,7 +25,9 @@ from storage.traversal import Place, Step, StepQuery, load_steps, next_steps
 from storage.workspaces import load_heads
 
 OBJECTS_MAX: Final = 10_000
-"""Objects that one walk goes on from; a wider one is refused, for it would have to be kept whole to be paged."""
+STEPS_MAX: Final = 20_000
+"""Objects that one walk goes on from, and relationships of one depth. A wider walk is refused, for it would have to be
+kept whole to be paged; one of depth 1 may be of any width."""
 
 _OUTGOING: Final = memory_pb2.TRAVERSAL_DIRECTION_OUTGOING
 _INCOMING: Final = memory_pb2.TRAVERSAL_DIRECTION_INCOMING
@@ -58,8 +60,7 @@ async def handle(
     bound = await snapshot_bound(call, request.snapshot_id)
     if bound is not None and not bound.holds(request.start_object_id):
         raise ObjectNotFound
-    if loaded.standing.verdict == "deleted":
-        raise ObjectDeleted(request.start_object_id)
+    _demand_findable(call, loaded)
     binding = cursor_binding(call, call.view.heads.epoch)
     place = last_place(call, binding)
     walk = _Walk(
@@ -88,6 +89,16 @@ async def handle(
     )
 
 
+def _demand_findable(call: Call, loaded: Loaded) -> None:
+    """Raises what a read of the start would answer where a walk can't begin: at a tombstone, or what is to be deleted."""
+    standing, object_id = loaded.standing, loaded.version.object_id
+    if standing.verdict == "deleted":
+        raise ObjectDeleted(object_id)
+    is_restricted = standing.verdict == "retention_restricted"
+    if is_restricted and not held_at(call, loaded.heads, REVIEW, standing.object_type, object_id):
+        raise RetentionRestriction(object_id)
+
+
 def _pinned(bound: SnapshotBound | None, place: Cursor | None, heads: Heads) -> int:
     if bound is not None:
         return bound.sequence
@@ -114,7 +125,10 @@ async def _walk(
     found: list[tuple[int, Step]] = []
     for depth in range(1, walk.depth_max + 1):
         reached: list[Place] = []
-        for step in await _next(call, request, reaches, walk, frontier):
+        steps = await _next(call, request, reaches, walk, frontier)
+        if len(steps) > STEPS_MAX:
+            raise ResourceExhausted("relationships of a walk")
+        for step in steps:
             if step.key in followed:
                 continue
             followed.add(step.key)
@@ -153,6 +167,9 @@ async def _next(
             relationship_types=request.relationship_types,
             in_snapshot=walk.bound is not None,
             member_ids=None if walk.bound is None else walk.bound.object_ids,
+            # From a single object each relationship comes once, so that a page of them is a page of the walk.
+            after=walk.after[1:] if walk.depth_max == 1 and walk.after is not None else None,
+            limit=walk.size + 1 if walk.depth_max == 1 else STEPS_MAX + 1,
         )
         page = await next_steps(call.services.database, call.tenant_id, query)
         if not page.unknown_scopes:

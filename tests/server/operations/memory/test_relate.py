@@ -287,3 +287,15 @@ def test_a_hold_keeps_a_relationship(workspace: Workspace, pair: tuple[str, str]
         with pytest.raises(Refusal) as caught:
             again(workspace, held, canonical_content=b"", availability_state=state)
         assert caught.value.reason == "LEGAL_HOLD"
+
+
+def test_rules_of_a_workspace_on_states_are_rules_on_relationships(cluster: Cluster) -> None:
+    lite = Workspace(cluster, policy={"lite_states": True, "minimum_retention_seconds": 3600})
+    ends = lite.create().object_id, lite.create().object_id
+    made = relate(lite, *ends).relationship
+    with pytest.raises(Refusal) as refused:
+        again(lite, made, canonical_content=b"", lifecycle_state=common_pb2.LIFECYCLE_STATE_DEPRECATED)
+    assert refused.value.reason == "INVALID_STATE_TRANSITION"
+    with pytest.raises(Refusal) as refused:
+        again(lite, made, canonical_content=b"", availability_state=common_pb2.AVAILABILITY_STATE_DELETED)
+    assert refused.value.reason == "RETENTION_RESTRICTION"

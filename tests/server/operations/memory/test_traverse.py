@@ -11,7 +11,7 @@ from remit.v1 import admin_pb2, common_pb2, memory_pb2
 from tests.cluster import Client, Cluster, Refusal, Workspace
 from tests.server.operations.delegation.grants import remove_rule
 from tests.server.operations.memory.relationships import again, permit, relate, traverse, traverse_page
-from tests.server.operations.memory.requests import delete, grant
+from tests.server.operations.memory.requests import delete, grant, transition
 
 OUT, IN, ANY = (
     memory_pb2.TRAVERSAL_DIRECTION_OUTGOING,
@@ -169,6 +169,34 @@ def test_removed_relationships_are_not_followed(workspace: Workspace, line: list
     assert traverse(workspace, a)[0].relationship.canonical_content == b'{"weight": 1}'
     again(workspace, shown, canonical_content=b"", availability_state=common_pb2.AVAILABILITY_STATE_DELETED)
     assert traverse(workspace, a) == []
+
+
+def test_what_is_to_be_deleted_is_found_by_reviewers_only(
+    cluster: Cluster, workspace: Workspace, line: list[str]
+) -> None:
+    a, b, c, _ = line
+    transition(workspace, b, workspace.read(b).envelope.version_id, "retention", "pending_deletion")
+    walker = cluster.client("actor:walker-no-reviewer")
+    workspace.allow(walker.actor_id, "query")
+    assert traverse(workspace, a, walker, max_depth=8) == []
+    with pytest.raises(Refusal) as refused:
+        traverse(workspace, b, walker)
+    assert refused.value.reason == "RETENTION_RESTRICTION"
+    workspace.allow(walker.actor_id, "review", object_id=b)
+    assert reached(traverse(workspace, a, walker, max_depth=2)) == [(1, b), (2, c)]
+    assert reached(traverse(workspace, b, walker)) == [(1, c)]
+
+
+def test_an_object_with_many_relationships_is_walked_in_pages(workspace: Workspace, line: list[str]) -> None:
+    a, _, c, d = line
+    for number in range(12):
+        relate(workspace, a, d, relationship_id=f"rel:many-{number:02}", directionality=1 + number % 3)
+    relate(workspace, a, a, relationship_id="rel:many-self", directionality=3)
+    whole = traverse(workspace, a, limit=1000, direction=ANY)
+    assert len(whole) == 14
+    for limit in (1, 5, 13, 14):
+        assert traverse(workspace, a, limit=limit, direction=ANY) == whole
+    assert len(traverse(workspace, c, max_depth=8, direction=ANY)) == 16
 
 
 def test_a_grant_walks_what_it_names(cluster: Cluster, workspace: Workspace, line: list[str]) -> None:
