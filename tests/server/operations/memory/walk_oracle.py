@@ -115,7 +115,9 @@ def random_walker(chance: random.Random, world: World) -> Walker:
     walker = Walker({name: set() for name in names}, {name: set() for name in names})
     for name in names:
         own = [object_id for place, object_id in world.types if place == name]
-        walker.allow[name] = set(chance.choice((["*"], ["*"], ["claim", "task"], chance.sample(own, len(own) // 2), [])))
+        walker.allow[name] = set(
+            chance.choice((["*"], ["*"], ["claim", "task"], chance.sample(own, len(own) // 2), []))
+        )
         if chance.random() < 0.6:
             walker.deny[name] = {chance.choice([*own, "artifact"])}
     return walker
