@@ -86,6 +86,15 @@ def test_a_second_restoration_is_equal_to_the_first(cluster: Cluster, exported: 
     verified(third)
 
 
+@pytest.mark.case("A48")
+def test_another_deployment_takes_it_under_keys_of_its_own(replicas: Cluster, exported: Export) -> None:
+    """Another database, key-encryption key and issuer: nothing of the export hangs on those of the first."""
+    elsewhere = Workspace(replicas)
+    assert take_import(elsewhere, exported, remap=True).objects == 6
+    assert take_export(elsewhere, **EVERYTHING).trailer.memory_digest == exported.trailer.memory_digest
+    verified(elsewhere)
+
+
 @pytest.mark.req("P-8.2-05")
 def test_unknown_types_come_back_byte_for_byte(rich: RichWorkspace, exported: Export, restored: Workspace) -> None:
     def objects(export: Export) -> list[bytes]:
