@@ -109,6 +109,9 @@ class _Connection:
             work()
         if self._loss not in _UPSTREAM_STAYS or work == self._answers:
             _close(self._upstream)
+        if work == self._answers:
+            # No answer comes any more: a request that is still held has died with its connection.
+            self._dealt_with.set()
         _close(self._client)
 
     def _requests(self) -> None:

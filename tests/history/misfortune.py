@@ -1,10 +1,11 @@
-"""Faults of a history: killed servers, a killed database, cut connections, commits whose request or answer is lost."""
+"""Faults of a history: killed servers, a killed database, cut connections, commits that are lost, unanswered or late."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 from tests.cluster import Cluster
 from tests.faults.postgres_process import OwnPostgres
@@ -41,6 +42,9 @@ class Misfortune:
             if self._progress.is_over.is_set():
                 return
             kind = _KINDS[number % len(_KINDS)]
+            # What was held back since the last time arrives now, long after its caller was answered.
+            with suppress(OSError):
+                self._relay.land()
             self._strikes[kind]()
             self.struck[kind] += 1
             number += 1
@@ -62,4 +66,4 @@ class Misfortune:
             )
 
     def _lose_commit(self) -> None:
-        self._relay.lose(self._draw.choice((Loss.REQUEST, Loss.ANSWER, Loss.CONNECTION)))
+        self._relay.lose(self._draw.choice((Loss.REQUEST, Loss.ANSWER, Loss.CONNECTION, Loss.LATE, Loss.LATE)))
