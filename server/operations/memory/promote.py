@@ -70,6 +70,10 @@ async def handle(call: Call, request: memory_pb2.PromoteRequest) -> memory_pb2.P
 
 
 def _check_target(call: Call, request: memory_pb2.PromoteRequest) -> str | None:
+    if not request.target_canonical_content:
+        raise InvalidRequest("target_canonical_content", "is required")
+    if not request.HasField("provenance"):
+        raise InvalidRequest("provenance", "is required")
     if request.target_object_type == _WORKING_MEMORY:
         raise InvalidRequest("target_object_type", "is no type that working memory is promoted to")
     try:
