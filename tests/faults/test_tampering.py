@@ -278,6 +278,7 @@ def test_an_edited_grant_is_refused(edited: Workspace, connection: Connection) -
         "recorded_at = recorded_at + interval '1 microsecond'",
         "leaf_hash = sha256(leaf_hash)",
         "object_id = null",
+        "relationship_id = 'urn:other:relationship'",
     ],
 )
 def test_an_edited_event_is_refused(edited: Workspace, connection: Connection, edit: str) -> None:

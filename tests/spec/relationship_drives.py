@@ -27,7 +27,7 @@ def related(stage: Stage, given: JsonObject) -> memory_pb2.RelationshipEnvelope:
         named["target_scope_id"] = target.scope_id
     workspace.create(object_id=given["source_object_id"])
     target.create(object_id=given["target_object_id"], object_type="artifact")
-    states = {
+    states: dict[str, Any] = {
         f"{name}_state": f"{name.upper()}_STATE_{given[f'{name}_state'].upper()}"
         for name in ("lifecycle", "availability", "retention", "validation")
     }

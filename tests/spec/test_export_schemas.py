@@ -122,7 +122,7 @@ class BusyWorkspace:
         moved = again(workspace, plain, canonical_content=b"1e2").relationship
         other = Workspace(workspace.cluster)
         permit(other, workspace)
-        target = {"target_scope_id": other.scope_id, "policy_basis": "policy:test"}
+        target: dict[str, Any] = {"target_scope_id": other.scope_id, "policy_basis": "policy:test"}
         crossing = relate(workspace, one, other.create().object_id, **target).relationship
         # What is deleted leaves an erasure job; its closing is waited for with the others.
         gone = again(

@@ -31,7 +31,9 @@ def pair(workspace: Workspace) -> tuple[str, str]:
 
 @pytest.mark.req("P-8.5-01")
 def test_a_relationship_returns_all_its_fields(workspace: Workspace, pair: tuple[str, str]) -> None:
-    times = {name: timestamp_of(at) for at, name in enumerate(("observed_at", "asserted_at", "valid_from"), 1)}
+    times: dict[str, Any] = {
+        name: timestamp_of(at) for at, name in enumerate(("observed_at", "asserted_at", "valid_from"), 1)
+    }
     made = relate(
         workspace,
         *pair,
