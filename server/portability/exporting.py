@@ -6,7 +6,7 @@ Each page is judged anew, by the gate and the caller's authority of now; only a 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -41,6 +41,7 @@ from storage.portability import (
     ExportedRelationship,
     ExportedVersion,
     GrantVersion,
+    HistoryKey,
     HistoryRecord,
     page_of_events,
     page_of_foreign_ledgers,
@@ -275,7 +276,9 @@ async def _foreign_ledgers(call: Call, plan: ExportPlan) -> AsyncIterator[Record
         yield record
 
 
-async def _history(call: Call, plan: ExportPlan, load: Any) -> AsyncIterator[Record]:
+async def _history(
+    call: Call, plan: ExportPlan, load: Callable[[HistoryKey], Awaitable[list[HistoryRecord]]]
+) -> AsyncIterator[Record]:
     after = (0, 0)
     while True:
         page: list[HistoryRecord] = await standing_page(call, partial(load, after), partial(_demand, call, plan))

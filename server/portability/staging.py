@@ -19,7 +19,7 @@ from server.portability.incoming import IncomingVersion
 from server.portability.planning import ImportPlan
 from server.portability.reading import Thing, kind_of, versions_of
 from server.portability.spool import Spool
-from server.portability.told import primary_event
+from server.portability.version_events import primary_event
 from server.relating import relationship_columns
 from server.versions import Plaintexts, new_version, seal_parts
 from storage.commands import ColdChange, ContentRow, EventRow
