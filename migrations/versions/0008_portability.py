@@ -12,7 +12,5 @@ PHASE = "pre"
 
 def upgrade() -> None:
     run_sql_file("0008_portability.sql", "remit_owner")
-    protect_tables(
-        "imports", "import_rows", "imported_versions", "imported_delegations", "foreign_ledger_records"
-    )
+    protect_tables("imports", "import_rows", "imported_versions", "imported_delegations", "foreign_ledger_records")
     run_sql_file("0008_portability_functions.sql", "remit_writer")
