@@ -148,9 +148,7 @@ class SubscriptionStream:
                 self._sent_at = now
                 return batch
             return None
-        if advanced:
-            return None
-        if await self._waited(news, now):
+        if not advanced and await self._waited(news, now):
             return None
         now = time.monotonic()
         if now >= self._flush_at:

@@ -28,6 +28,8 @@ from tests.server.operations.ledger.subscriptions import (
     subscribe,
     take,
 )
+from tests.server.operations.memory.relationships import permit as permit_relationships
+from tests.server.operations.memory.relationships import relate
 
 SUBSCRIBER = "actor:subscriber"
 ROLE = "role:watcher"
@@ -181,6 +183,25 @@ def test_events_out_of_bounds_are_left_out_and_the_others_go_on(workspace: Works
         workspace.allow(SUBSCRIBER, "subscribe", object_type="task")
         third = workspace.create(**task)
         assert [event.object_id for event in take(opened, 1)] == [third.object_id]
+
+
+def test_an_event_of_a_relationship_is_one_of_both_its_ends(workspace: Workspace) -> None:
+    created = ledger_pb2.EVENT_TYPE_RELATIONSHIP_CREATED
+    workspace.allow(SUBSCRIBER, "subscribe", object_type="claim")
+    client = workspace.cluster.client(SUBSCRIBER)
+    one, other = workspace.create().object_id, workspace.create().object_id
+    task = workspace.create(object_type="task", canonical_content=b'{"title":"x"}').object_id
+    elsewhere = Workspace(workspace.cluster)
+    permit_relationships(elsewhere, workspace)
+    everything = subscribe(workspace, created, client=client)
+    of_other = subscribe(workspace, created, client=client, wanted={"object_id": other})
+    relate(workspace, one, task)
+    relate(workspace, task, one)
+    relate(workspace, one, elsewhere.create().object_id, target_scope_id=elsewhere.scope_id, policy_basis="basis")
+    inside = relate(workspace, one, other).relationship.relationship_id
+    for subscription in (everything, of_other):
+        assert [event.relationship_id for event in poll(subscription, client).events] == [inside]
+    assert len(poll(subscribe(workspace, created, after_sequence=0), workspace.owner).events) == 4
 
 
 def test_a_right_given_back_does_not_open_what_was_closed(workspace: Workspace) -> None:
