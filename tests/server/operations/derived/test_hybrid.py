@@ -234,3 +234,18 @@ def test_a_hybrid_query_needs_words(workspace: Workspace) -> None:
     assert ids(hybrid(workspace, "?!")) == [made.object_id]
     delete(workspace, made.object_id, made.version_id)
     assert ids(hybrid(workspace, "?!")) == []
+
+
+def test_what_was_tampered_with_is_not_indexed_and_stops_no_query(workspace: Workspace) -> None:
+    register_space(workspace)
+    bad, good = (workspace.create(canonical_content=text) for text in (b'"probe bad"', b'"probe good"'))
+    with workspace.cluster.superuser() as connection:
+        connection.execute(
+            "update remit.memory_contents set ciphertext = set_byte(ciphertext, 50, get_byte(ciphertext, 50) # 1)"
+            " where scope_id = %s and object_id = %s and part = 'content'",
+            (workspace.scope_id, bad.object_id),
+        )
+    assert ids(hybrid(workspace, "probe")) == [good.object_id]
+    with pytest.raises(Refusal) as refusal:
+        workspace.read(bad.object_id)
+    assert refusal.value.reason == "INTERNAL_ERROR"

@@ -7,11 +7,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import psycopg
 import pytest
 
 from remit.v1 import common_pb2, memory_pb2, snapshot_pb2
-from tests.cluster import Cluster, Refusal, Workspace
-from tests.server.operations.derived.embeddings import ids, nearest, rebuild, register, register_space, remove
+from tests.cluster import OTHER_TENANT, Cluster, Refusal, Workspace
+from tests.server.operations.derived.embeddings import hybrid, ids, nearest, rebuild, register, register_space, remove
 from tests.server.operations.memory.requests import CORROBORATED, grant, transition, update
 
 METRICS = ("cosine", "l2", "inner_product")
@@ -92,6 +93,31 @@ def test_what_another_workspace_holds_is_never_found(workspace: Workspace, clust
         text = "the same text" if kind == "HYBRID" else ""
         assert ids(nearest(workspace, kind=kind, text=text)) == [mine.object_id]
         assert ids(nearest(other, kind=kind, text=text)) == [theirs.object_id]
+
+
+def test_another_tenant_with_the_same_names_is_never_found(cluster: Cluster) -> None:
+    mine, theirs = Workspace(cluster), Workspace(cluster, OTHER_TENANT)
+    for place in (mine, theirs):
+        register_space(place)
+        _with_vectors(place, [[1, 0]], canonical_content=b'"probe"')
+    with cluster.superuser() as connection:
+        # The other tenant's vectors and words, as if its workspace had the very name of this one.
+        for table in ("vectors", "lexical_tokens", "lexical_objects"):
+            connection.execute(
+                f"update remit.{table} set scope_id = %s where scope_id = %s", (mine.scope_id, theirs.scope_id)
+            )
+    assert len(ids(nearest(mine))) == 1
+    assert len(ids(hybrid(mine, "probe"))) == 1
+    with psycopg.connect(cluster.database.server) as connection:
+        for table in (
+            "vectors",
+            "vector_lists",
+            "vector_centroids",
+            "derivatives",
+            "lexical_tokens",
+            "embedding_spaces",
+        ):
+            assert connection.execute(f"select count(*) from remit.{table}").fetchone() == (0,)
 
 
 @pytest.mark.req("P-7.8-04", "P-11-03")
