@@ -156,9 +156,9 @@ def _supervise(settings: Settings, urls: DatabaseUrls) -> int:
                 "REMIT_REFLECTION": str(settings.reflection),
                 "REMIT_WORKERS": "1",
                 "REMIT_ALLOW_INSECURE_LISTEN": str(settings.allow_insecure_listen),
-                # Workers keep their metrics in files there, and this process serves the sum of them.
-                "PROMETHEUS_MULTIPROC_DIR": metrics_folder,
             }
+            # Workers keep their metrics in files there, which costs them a little, and this process serves the sum.
+            | ({} if settings.metrics_listen is None else {"PROMETHEUS_MULTIPROC_DIR": metrics_folder})
         )
         port = int(address.rpartition(":")[2])
         registry = CollectorRegistry()
