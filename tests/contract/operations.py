@@ -79,9 +79,7 @@ def calls_of_operations(workspace: Workspace, client: Client) -> Iterator[tuple[
         return str(workspace.read(first.object_id).envelope.version_id)
 
     def unsubscribe() -> Any:
-        opened = workspace.owner.ledger.Subscribe(subscription(workspace)) if client is not workspace.owner else None
-        opened = opened or ledger.Subscribe(subscription(workspace))
-        name = opened.subscription.subscription_id
+        name = ledger.Subscribe(subscription(workspace)).subscription.subscription_id
         return ledger.Unsubscribe(ledger_pb2.UnsubscribeRequest(**scope, subscription_id=name, reason="done"))
 
     yield (
