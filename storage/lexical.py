@@ -47,7 +47,7 @@ class Pending:
 _PENDING: Final = f"""
 select * from (
 select {HEAD_COLUMNS}, n.indexed_sequence, k.ledger_sequence as pending_sequence, {VERSION_COLUMNS}, {PARTS},
-       coalesce(sum({ROW_BYTES}) over (order by k.ledger_sequence rows between unbounded preceding and 1 preceding), 0)
+       coalesce(sum({ROW_BYTES}) over (order by k.ledger_sequence groups between unbounded preceding and 1 preceding), 0)
            as bytes_before
   from remit.ledger_heads h
  cross join (select remit.clock() as now) t
@@ -61,7 +61,7 @@ select {HEAD_COLUMNS}, n.indexed_sequence, k.ledger_sequence as pending_sequence
         select g.sequence, g.verdict from remit.retrieval_gate g
          where g.tenant_id = %(tenant)s and g.scope_id = %(scope)s and g.object_id = v.object_id limit 1) g
      where v.tenant_id = %(tenant)s and v.scope_id collate "C" = %(scope)s and v.ledger_sequence > n.indexed_sequence
-     order by v.ledger_sequence limit %(limit)s) k on true
+     order by v.ledger_sequence fetch first (%(limit)s::bigint) rows with ties) k on true
   left join lateral (
     select x.*, k.given from remit.memory_versions x
      where k.given and x.tenant_id = %(tenant)s and x.scope_id = %(scope)s and x.object_id = k.object_id
@@ -74,8 +74,8 @@ select {HEAD_COLUMNS}, n.indexed_sequence, k.ledger_sequence as pending_sequence
 async def load_pending(database: Database, tenant_id: str, scope_id: str, limit: int, bytes_max: int) -> Pending:
     """Returns at most `limit` versions that the index has not taken in, at about `bytes_max` bytes.
 
-    Superseded and hidden ones are passed over: of an object, only what is given now is indexed. Raises
-    DatabaseUnavailable, StatementTimeout.
+    Superseded and hidden ones are passed over: of an object, only what is given now is indexed. Versions of one ledger
+    sequence come together. Raises DatabaseUnavailable, StatementTimeout.
     """
     params = {"tenant": tenant_id, "scope": scope_id, "limit": limit, "bytes_max": bytes_max}
     rows = await database.tenant_rows(tenant_id, _PENDING, params)
