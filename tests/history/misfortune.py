@@ -13,11 +13,12 @@ from tests.faults.wire import Loss, Relay
 from tests.history.pool import Progress
 
 _STALLED_SECONDS = 120.0
-_KINDS = ("kill server", "cut connections", "lose commit", "kill server", "lose commit", "kill database")
+# Each once before any comes again.
+_KINDS = ("kill server", "lose commit", "cut connections", "kill database", "kill server", "lose commit")
 
 
 class Misfortune:
-    """Strikes once in every `every` operations. `struck` counts what happened."""
+    """Strikes once in every `every` operations, or as fast as it can. `struck` counts what happened."""
 
     def __init__(
         self, cluster: Cluster, postgres: OwnPostgres, relay: Relay, progress: Progress, seed: str, every: int
@@ -33,13 +34,14 @@ class Misfortune:
             "lose commit": self._lose_commit,
         }
 
-    def run(self) -> None:
-        """Returns when the operations are done; raises AssertionError when they do not go on."""
+    def run(self, operations: int) -> None:
+        """Returns when so many operations are done, and every kind has struck; raises when they do not go on."""
         number = 0
         while not self._progress.is_over.is_set():
-            wanted = (number + 1) * self._every
+            has_struck = len(self.struck) == len(self._strikes)
+            wanted = min((number + 1) * self._every, operations)
             assert self._progress.wait_until(wanted, _STALLED_SECONDS), f"stalled after {dict(self.struck)}"
-            if self._progress.is_over.is_set():
+            if self._progress.done >= operations and has_struck:
                 return
             kind = _KINDS[number % len(_KINDS)]
             # What was held back since the last time arrives now, long after its caller was answered.

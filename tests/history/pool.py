@@ -71,8 +71,7 @@ def _put(kept: dict[str, Known], known: Known) -> None:
 class Progress:
     """How many operations are done, and whether it is over."""
 
-    def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
+    def __init__(self) -> None:
         self.done = 0
         self.is_over = threading.Event()
         self._changed = threading.Condition()
@@ -81,8 +80,6 @@ class Progress:
         """One more is done."""
         with self._changed:
             self.done += 1
-            if self.done >= self.wanted:
-                self.is_over.set()
             self._changed.notify_all()
 
     def end(self) -> None:
