@@ -31,8 +31,8 @@ async def relationship_history(
 ) -> RelationshipHistoryPage:
     """Returns a page of what `query` asks of relationships: of one, of those that end at an object, or of a range.
 
-    Only relationships of which both ends are within `reach` have a history for the caller. Of a range, events that name
-    no object are its own, unless the caller's authority is limited.
+    Only relationships of which both ends are within `reach` have a history for the caller. The events of a range are
+    listed with those of objects.
     """
     named = request.relationship_id or None
     asked = RelationshipHistoryQuery(
@@ -46,7 +46,7 @@ async def relationship_history(
         reach=reach,
         limit=query.limit,
         bytes_max=query.bytes_max,
-        with_events=bool(named or query.object_id or query.authority),
+        with_events=bool(named or query.object_id),
         last_key=query.last_key,
         member_ids=query.object_ids,
         omit_withheld=query.omit_withheld,

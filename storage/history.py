@@ -13,7 +13,7 @@ from storage.ledger import (
     LINKED_COLUMNS,
     LINKED_WIDTH,
     LinkedEvent,
-    add_object_authority,
+    add_event_authority,
     linked_event,
 )
 from storage.objects import HEAD_COLUMNS, VERSION_COLUMNS, Heads, StoredVersion, heads_of, stored_version
@@ -174,7 +174,7 @@ def _add_events(where: Conditions, query: HistoryQuery) -> None:
     where.one_of("e.event_type", query.event_types)
     if query.object_ids is not None:
         where.add(f"e.object_id = any ({where.bind(list(query.object_ids), 'text[]')})")
-    add_object_authority(where, query.authority)
+    add_event_authority(where, query.authority)
     if query.last_key is not None:
         at, kind, _, _ = query.last_key
         # Behind a version, its event was given; behind an event, the events from the next sequence on are left.

@@ -11,6 +11,7 @@ from uuid import UUID
 from storage.database import Database
 from storage.model.ledger_rows import EventRow
 from storage.objects import HEAD_COLUMNS, MICROSECONDS, Heads, heads_of
+from storage.relationship_ends import ends_covered
 from storage.row_filter import Conditions, RowFilter
 
 EVENT_COLUMNS: Final = (
@@ -39,7 +40,8 @@ class LinkedEvent:
 class EventQuery:
     """Which events to list, in ledger order. `event_types`, when not empty, names the only ones.
 
-    With `authority`, which must all cover an event's object, events that name no object are left out. `own_actor_id`
+    With `authority`, which must all cover an event's object, or both ends of its relationship, events that name neither are
+    left out. `own_actor_id`
     leaves only that actor's grants, revocations and exercises. `to_sequence` also pins the pages to the first one's
     head.
     """
@@ -95,9 +97,21 @@ def linked_event(columns: Sequence[Any], tenant_id: str, scope_id: str) -> Linke
     return LinkedEvent(row, previous_hash)
 
 
-def add_object_authority(where: Conditions, authority: Sequence[RowFilter]) -> None:
-    """Adds that every filter covers the event's object, by the type it is stored with; nothing without filters."""
-    where.admitted(authority, "o.object_type", "e.object_id")
+_OF_RELATIONSHIP: Final = """(e.relationship_id is not null and exists (
+           select from remit.relationships r
+            where r.tenant_id = e.tenant_id and r.scope_id = e.scope_id
+              and r.relationship_id = e.relationship_id collate "C" and r.target_scope_id = r.scope_id and {ends}))"""
+
+
+def add_event_authority(where: Conditions, authority: Sequence[RowFilter]) -> None:
+    """Adds that every filter covers the event's object, by the type it is stored with, or both ends of its relationship.
+
+    Nothing without filters. Of a relationship that ends in another workspace, nothing is told here.
+    """
+    if not authority:
+        return
+    covered = " and ".join(where.covers(one, "o.object_type", "e.object_id") for one in authority)
+    where.add(f"({covered} or {_OF_RELATIONSHIP.format(ends=ends_covered(where, authority))})")
 
 
 # As in storage.objects: a lateral subquery with a limit can only be looked up by key.
@@ -148,7 +162,7 @@ async def list_events(database: Database, tenant_id: str, query: EventQuery) -> 
     if query.own_actor_id is not None:
         where.equal({"e.actor_id": query.own_actor_id})
         where.one_of("e.event_type", _OWN_EVENT_TYPES)
-    add_object_authority(where, query.authority)
+    add_event_authority(where, query.authority)
     statement = _LIST.format(
         head=HEAD_COLUMNS,
         linked=LINKED_COLUMNS,

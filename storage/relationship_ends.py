@@ -5,6 +5,7 @@ The conditions stand inside the statements that list relationships, so that no p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,6 +53,13 @@ def ends_admitted(where: Conditions, reach: EndReach, alias: str = "r") -> str:
         for one in (own, *reach.abroad)
     ]
     return f"({source} and ({' or '.join(targets)}))"
+
+
+def ends_covered(where: Conditions, filters: Sequence[RowFilter]) -> str:
+    """Returns the condition that both ends of a relationship `r` within its own workspace are covered by the filters."""
+    own = ScopeReach("", tuple(filters), RowFilter(frozenset(), frozenset()))
+    ends = (_admitted(where, own, "r.scope_id", f"r.{end}_object_id", "r") for end in ("source", "target"))
+    return " and ".join(ends)
 
 
 def _admitted(where: Conditions, reach: ScopeReach, scope_column: str, id_column: str, alias: str) -> str:

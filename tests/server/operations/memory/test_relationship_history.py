@@ -144,11 +144,15 @@ def test_a_delegate_sees_what_is_granted_on_both_ends(cluster: Cluster, workspac
     assert len(history(workspace, delegate, relationship_id=pair.id, delegation_id=both)) == 4
     ranged = history(workspace, delegate, after_sequence=0, delegation_id=both)
     assert versions(ranged) == [pair.first.version_id, pair.second.version_id]
+    assert {entry.event.event_type for entry in ranged if entry.HasField("event")} >= {CREATED, UPDATED}
+    listed = workspace.events(delegate, delegation_id=both, event_classes=[CREATED, UPDATED])
+    assert [event.relationship_id for event in listed] == [pair.id, pair.id]
     one = grant(workspace, delegate.actor_id, "inspect_history", granted_object_ids={"values": ids[:1]})
     with pytest.raises(Refusal) as refused:
         history_page(workspace, delegate, relationship_id=pair.id, delegation_id=one)
     assert refused.value.reason == "ACCESS_DENIED"
     assert versions(history(workspace, delegate, object_id=ids[0], delegation_id=one)) == []
+    assert workspace.events(delegate, delegation_id=one, event_classes=[CREATED, UPDATED]) == []
 
 
 def test_an_end_elsewhere_is_judged_there(cluster: Cluster, workspace: Workspace) -> None:
