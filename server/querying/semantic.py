@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from remit.v1 import memory_pb2
 from server.call import Call
@@ -12,16 +11,13 @@ from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
 from server.lexical_index import BATCHES_OF_QUERY, catch_up, query_tokens
 from server.mutations import readable
 from server.paging import fitting, next_cursor
-from server.querying.asked import Asked, as_asked
+from server.querying.asked import TIE_BREAK, Asked, as_asked
 from server.retrieval import open_rows
 from server.wire.envelopes import envelope_of
 from storage.derivatives import StoredSpace
 from storage.lexical import FUSION_CONSTANT, search_hybrid
 from storage.model.embedding import DistanceMetric, vector_index_id
 from storage.vectors import FoundRow, RankedPage, VectorQuery, search_vectors
-
-TIE_BREAK: Final = ("object_id",)
-"""An object comes once, by its nearest vector; equal scores are settled by its id, ascending (P-11-03)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +141,7 @@ def _metadata(
     return memory_pb2.QueryMetadata(
         ledger_sequence=pinned_sequence,
         tie_break=TIE_BREAK,
+        ordering_profile=_ordering_profile(stored.space.distance_metric, is_hybrid=found.lexical_sequence is not None),
         snapshot_id=request.snapshot_id,
         embedding_space_id=request.embedding_space_id,
         index_id=vector_index_id(request.embedding_space_id),
@@ -156,6 +153,11 @@ def _metadata(
         lexical_index_sequence=found.lexical_sequence or 0,
         fusion_constant=0 if found.lexical_sequence is None else FUSION_CONSTANT,
     )
+
+
+def _ordering_profile(metric: DistanceMetric, *, is_hybrid: bool) -> str:
+    """Returns the name of the ordering: nearest first by the metric, or by both places fused; then the tie-break."""
+    return f"remit.{'fused' if is_hybrid else 'similarity'}.{metric.value.replace('_', '-')}/1"
 
 
 def _ranking(

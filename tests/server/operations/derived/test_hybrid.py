@@ -31,6 +31,7 @@ def test_places_by_meaning_and_by_words_are_fused(workspace: Workspace) -> None:
     assert set(ids(page)) == {both.object_id, near.object_id, worded.object_id}
     assert neither.object_id not in ids(page)
     assert page.metadata.fusion_constant == FUSION_CONSTANT
+    assert page.metadata.ordering_profile == "remit.fused.cosine/1"
     assert page.metadata.lexical_index_sequence == page.metadata.ledger_sequence
     by_id = {ranking.object_id: ranking for ranking in page.rankings}
     for ranking in page.rankings:

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from remit.v1 import common_pb2, memory_pb2, snapshot_pb2
+from remit.v1 import common_pb2, discovery_pb2, memory_pb2, snapshot_pb2
 from tests.cluster import OTHER_TENANT, Cluster, Refusal, Workspace
 from tests.server.operations.derived.embeddings import hybrid, ids, nearest, rebuild, register, register_space, remove
 from tests.server.operations.memory.requests import CORROBORATED, grant, transition, update
@@ -70,12 +70,14 @@ def test_an_exact_search_is_brute_force(workspace: Workspace, metric: str) -> No
             assert ranking.score == pytest.approx(best[row.object_id], abs=1e-5)
 
 
+@pytest.mark.req("P-11-09")
 def test_equal_scores_are_settled_by_object_id(workspace: Workspace) -> None:
     register_space(workspace)
     made = _with_vectors(workspace, [[1, 1]] * 40)
     rows = _all_pages(workspace, [1, 0], limit=3)
     assert [row.object_id for row, _ in rows] == sorted(result.object_id for result in made)
-    assert list(nearest(workspace).metadata.tie_break) == ["object_id"]
+    manifest = workspace.owner.discovery.GetManifest(discovery_pb2.GetManifestRequest())
+    assert nearest(workspace).metadata.tie_break == manifest.tie_break == ["object_id", "version_id"]
 
 
 @pytest.mark.req("P-7.5-06")
@@ -132,7 +134,8 @@ def test_an_answer_says_what_it_was_computed_from(workspace: Workspace) -> None:
     assert metadata.index_sequence == metadata.ledger_sequence == workspace.events()[-1].sequence
     assert (metadata.snapshot_id, metadata.approximate) == ("", True)
     assert metadata.search_mode == memory_pb2.SEARCH_MODE_EXACT
-    assert list(metadata.tie_break) == ["object_id"]
+    assert list(metadata.tie_break) == ["object_id", "version_id"]
+    assert metadata.ordering_profile == "remit.similarity.cosine/1"
     assert list(page.applied_filters.availability_state) == [common_pb2.AVAILABILITY_STATE_AVAILABLE]
     [ranking] = page.rankings
     assert ranking.score == ranking.vector_score == pytest.approx(math.sqrt(0.5))
