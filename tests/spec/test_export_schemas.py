@@ -19,13 +19,21 @@ from server.wire.json_export import (
 )
 from tests.cluster import ADMIN, Cluster, Refusal, Workspace
 from tests.faults.waiting import until
+from tests.server.operations.derived.embeddings import rebuild, register, register_space
+from tests.server.operations.ledger.subscriptions import subscribe
 from tests.server.operations.memory.contents import FULL, SIGNALS, as_bytes
 from tests.server.operations.memory.relationships import again, permit, relate
 from tests.server.operations.memory.requests import delete, history, transition, update
 from tests.server.wire.shared_schemas import SCHEMAS, needs_shared, shared_validator
 
 pytestmark = needs_shared
-OUR_EVENTS = {"workspace_created", "policy_rule_added", "propagation_job_opened", "propagation_job_closed"}
+OUR_EVENTS = {
+    "workspace_created",
+    "policy_rule_added",
+    "propagation_job_opened",
+    "propagation_job_closed",
+    "embedding_space_registered",
+}
 
 
 def grant_request(workspace: Workspace, **fields: Any) -> delegation_pb2.GrantDelegationRequest:
@@ -51,8 +59,30 @@ class BusyWorkspace:
         self.object_ids = [*self._create(), *self._move_and_remove()]
         self.relationships = self._relate()
         self.delegations = self._delegate()
+        self._derive_promote_and_subscribe()
         with pytest.raises(Refusal):
             self.workspace.read(self.object_ids[0], self.delegate)
+
+    def _derive_promote_and_subscribe(self) -> None:
+        workspace = self.workspace
+        made = workspace.create()
+        register_space(workspace)
+        register(workspace, made, (0.5, 0.25))
+        rebuild(workspace, "index:lexical")
+        source = workspace.create(object_type="working_memory", canonical_content=as_bytes(FULL["working_memory"]))
+        promotion = memory_pb2.PromoteRequest(
+            scope_id=workspace.scope_id,
+            source_object_id=source.object_id,
+            expected_version_id=source.version_id,
+            target_object_type="claim",
+            target_canonical_content=b'{"statement":"promoted"}',
+            provenance={"activity": "consolidated"},
+        )
+        workspace.owner.memory.Promote(promotion)
+        opened = subscribe(workspace)
+        workspace.owner.ledger.Unsubscribe(
+            ledger_pb2.UnsubscribeRequest(scope_id=workspace.scope_id, subscription_id=opened.subscription_id)
+        )
 
     def _create(self) -> list[str]:
         create = self.workspace.create
