@@ -187,8 +187,7 @@ def core_bytes(version: VersionCore) -> bytes:
 def parts_value(parts: Mapping[PartKind, PartRef]) -> dict[str, JsonValue]:
     """Returns the references to encrypted parts as a core holds them."""
     return {
-        kind: {"content_id": str(part.content_id), "commitment": part.commitment.hex()}
-        for kind, part in parts.items()
+        kind: {"content_id": str(part.content_id), "commitment": part.commitment.hex()} for kind, part in parts.items()
     }
 
 
