@@ -19,6 +19,26 @@ from tests.spec_coverage import CHECKOUT, Requirement, read_catalogue, shared_fo
 from tests.unshown import REASONS
 
 REPORT = CHECKOUT / "docs" / "implementation-report.md"
+AREAS = {
+    "A": "The draft, sections 1 to 6",
+    "B": "Section 7, architecture",
+    "C": "Section 8, objects",
+    "D": "Section 9, states",
+    "E": "Section 10, operations",
+    "F": "Sections 11 to 13, queries and binding",
+    "G": "Section 14, errors",
+    "H": "Section 15, authority",
+    "I": "Sections 16 and 17, privacy and operation",
+    "J": "Section 18, profiles",
+    "K": "Memory lifecycle: its bounds",
+    "L": "Memory lifecycle: freshness",
+    "M": "Memory lifecycle: decay",
+    "N": "Memory lifecycle: forgetting",
+    "O": "Memory lifecycle: what was derived",
+    "P": "The product's own",
+}
+"""The catalogue's areas by their letters."""
+
 _LATER = "not of the draft's sections 1 to 18; not in this version"
 
 
@@ -73,9 +93,11 @@ def requirements_table(results: dict[str, Any], catalogue: dict[str, Requirement
 def sums_table(results: dict[str, Any], catalogue: dict[str, Requirement]) -> str:
     """The sums by area of the catalogue."""
     rows = []
-    for area in dict.fromkeys(one.area for one in catalogue.values()):
-        outcomes = [outcome_of(results, name) for name, one in catalogue.items() if one.area == area]
-        rows.append((area, len(outcomes), *(outcomes.count(outcome) for outcome in ("passed", "failed", "not shown"))))
+    for letter in dict.fromkeys(one.area[0] for one in catalogue.values()):
+        outcomes = [outcome_of(results, name) for name, one in catalogue.items() if one.area[0] == letter]
+        rows.append(
+            (AREAS[letter], len(outcomes), *(outcomes.count(outcome) for outcome in ("passed", "failed", "not shown")))
+        )
     return table(["Area", "Lines", "Passed", "Failed", "Not shown"], rows)
 
 
