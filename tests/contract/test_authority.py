@@ -13,6 +13,7 @@ from google.protobuf import unknown_fields
 from remit.v1 import ledger_pb2
 from tests.cluster import ADMIN, Client, Cluster, Workspace
 from tests.contract.denials import CANARY, events_of_operation, new_operation_id, payload_of, the_denial
+from tests.contract.operations import SPACE
 from tests.contract.requests import filled
 from tests.contract.wire import DELEGABLE, OWN, SCOPED, Answer, Method, ask
 from tests.server.operations.delegation.grants import grant, revoke
@@ -151,6 +152,10 @@ def test_the_owner_calling_the_same_is_let_through(cluster: Cluster, method: Met
         fields["new_scope_id"] = f"{workspace.scope_id}-made"
     if method.name == "PortabilityService/ImportWorkspace":
         fields |= an_import_of_nothing(method.scope(workspace))
+    if method.name == "DerivedService/RegisterEmbeddingSpace":
+        fields["embedding_space"] = SPACE
+    if method.name == "DerivedService/RecordIndexRebuild":
+        fields["indexed_sequence"] = 1
     own = Ward(workspace, workspace.owner, workspace.owner, "")
     answer = call(own, workspace.owner, method, new_operation_id(), **fields)
     if method.name == "DelegationService/CheckDelegation":

@@ -85,7 +85,7 @@ def test_pointers_are_told_to_who_may_read(workspace: Workspace) -> None:
     third = redact(workspace, made.object_id, second.result.version_id, "/c")
     assert list(third.redacted_pointers) == ["/ada@example.com", "/b", "/c"]
     for event in workspace.events():
-        assert "ada" not in event.payload_json
+        assert "example.com" not in event.payload_json
 
 
 def test_what_waits_to_be_deleted_may_be_redacted_but_is_not_shown(workspace: Workspace) -> None:
