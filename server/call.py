@@ -15,12 +15,12 @@ from authz.permissions import INSPECT_HISTORY, LEDGER_READ, PAMSPEC_OPERATIONS, 
 from authz.principal import Principal
 from authz.request import AccessRequest, Touched
 from server.access import MethodAccess
+from server.authority.grants import Exercise
+from server.authority.refusals import Refused, StaleFacts
 from server.domain_errors import DuplicateOperation
-from server.evaluations import Evaluation, evaluation_of
-from server.grants import Exercise
 from server.outcomes import raise_conflict, raise_for
-from server.refusals import Refused, StaleFacts
 from server.services import Services
+from server.snapshots.evaluations import Evaluation, evaluation_of
 from server.views import WorkspaceView
 from server.wire.inputs import shown_by
 from storage.commands import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from server import denials
+from server.authority import denials
+from server.authority.refusals import Refused, StaleFacts
 from server.domain_errors import DuplicateOperation, ObjectDeleted, ObjectNotFound, VersionConflict
-from server.refusals import Refused, StaleFacts
 from server.remembered import RememberedFailure
 from storage.commands import ObjectMove, Outcome, Status
 

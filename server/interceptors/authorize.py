@@ -15,8 +15,10 @@ from google.protobuf.message import Message
 
 from authz.decision import Denied
 from authz.permissions import CREATE
-from server import denials
 from server.access import AUTHORIZED, MethodAccess
+from server.authority import denials
+from server.authority.grants import exercise_of
+from server.authority.refusals import Refused, StaleFacts
 from server.call import Call
 from server.caller import Caller
 from server.domain_errors import (
@@ -29,15 +31,19 @@ from server.domain_errors import (
     ServiceUnavailable,
     VersionConflict,
 )
-from server.evaluations import EVALUATION_ATTEMPTS_MAX, demand_evaluation_workspace, mark_run, names_evaluation, turn_of
-from server.grants import exercise_of
 from server.interceptors.frame import Answer, Frame, Handler, closing
 from server.interceptors.touched import first_value, is_row_filtered, touched_of
 from server.metrics import DENIALS
-from server.refusals import Refused, StaleFacts
 from server.remembered import REMEMBERED_ERRORS, RememberedFailure, remembered_result
 from server.rpc import Operation
 from server.services import Services
+from server.snapshots.evaluations import (
+    EVALUATION_ATTEMPTS_MAX,
+    demand_evaluation_workspace,
+    mark_run,
+    names_evaluation,
+    turn_of,
+)
 from server.views import WorkspaceView
 from server.wire.inputs import check_actor_block
 from storage.commands import Command, IdempotencyGuard, Revisions, Status, event_row

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from server.call import Call
+from server.memory.retrieval import open_rows
+from server.memory.versions import Plaintexts
 from server.portability import records
-from server.relationship_retrieval import open_relationships
-from server.retrieval import open_rows
-from server.versions import Plaintexts
+from server.relationships.retrieval import open_relationships
 from storage.model.memory import VersionCore, core_bytes
 from storage.model.provenance import integrity_bytes, provenance_bytes
 from storage.model.relationship import RelationshipCore, relationship_core_bytes

@@ -12,14 +12,14 @@ from functools import partial
 from typing import Any, Final
 
 from authz.permissions import DELEGATION_READ, EXPORT, LEDGER_READ, REVIEW
+from server.authority.row_authority import row_filter
 from server.call import Call
-from server.mutations import readable
+from server.memory.mutations import readable
+from server.memory.retrieval import open_rows
 from server.portability import records
 from server.portability.derived import derived_records
 from server.portability.rights import demand_whole, standing_page
-from server.relationship_retrieval import open_relationships, readable_relationship
-from server.retrieval import open_rows
-from server.row_authority import row_filter
+from server.relationships.retrieval import open_relationships, readable_relationship
 from server.views import WorkspaceView
 from server.wire.delegations import delegation_message
 from server.wire.envelopes import envelope_of

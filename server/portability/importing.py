@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from remit.v1 import portability_pb2
+from server.authority.refusals import Refused, StaleFacts
 from server.call import Call, Change
 from server.portability import records
 from server.portability.planning import TOMBSTONED, ImportPlan
 from server.portability.reading import ExportReader, Thing
 from server.portability.spool import Spool
 from server.portability.staging import Staging, stage_derived, stage_history, stage_memory
-from server.refusals import Refused, StaleFacts
 from storage.commands import ColdChange, Status
 from storage.errors import StorageError
 from storage.imports import objects_here

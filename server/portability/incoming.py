@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from server.memory.versions import Plaintexts
 from server.portability.draft_objects import DraftObject
 from server.portability.draft_parts import (
     CLAIMED_TIMES,
@@ -26,7 +27,6 @@ from server.portability.draft_parts import (
     signals_of,
     states_of,
 )
-from server.versions import Plaintexts
 from server.wire.grammars import is_extension_object_type, is_object_type
 from server.wire.json_export import WITHHELD_CONTENT, one_line
 from server.wire.refusal import FieldRefused

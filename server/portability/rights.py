@@ -12,10 +12,10 @@ from typing import Final, TypeVar
 from authz.decision import Denied
 from authz.permissions import ANY, READ
 from authz.reasons import COARSE_OF, ExactReason
-from server import denials
+from server.authority import denials
+from server.authority.refusals import Refused, StaleFacts
 from server.call import Call
 from server.domain_errors import ScopeNotFound
-from server.refusals import Refused, StaleFacts
 from storage.objects import Heads
 from storage.workspaces import load_heads
 

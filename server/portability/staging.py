@@ -12,7 +12,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from server.call import Call, Change
-from server.lookups import lookups_of
+from server.memory.lookups import lookups_of
+from server.memory.versions import Plaintexts, new_version, seal_parts
 from server.portability import records
 from server.portability.derived import vector_of_record
 from server.portability.incoming import IncomingVersion
@@ -20,8 +21,7 @@ from server.portability.planning import ImportPlan
 from server.portability.reading import Thing, kind_of, versions_of
 from server.portability.spool import Spool
 from server.portability.version_events import primary_event
-from server.relating import relationship_columns
-from server.versions import Plaintexts, new_version, seal_parts
+from server.relationships.relating import relationship_columns
 from storage.commands import ColdChange, ContentRow, EventRow
 from storage.model.embedding import EmbeddingSpace, vector_text
 from storage.model.memory import PartKind, PartRef, VersionCore, envelope_digest

@@ -13,11 +13,11 @@ from typing import Final
 
 from authz.permissions import PROVENANCE_READ, REVIEW
 from remit.v1 import common_pb2, memory_pb2
+from server.authority.row_authority import authority_over_rows, confirmed, row_filter
 from server.call import Call
 from server.paging import cursor_binding, last_place
-from server.relationship_reach import Reaches
-from server.row_authority import authority_over_rows, confirmed, row_filter
-from server.snapshots import SnapshotBound, snapshot_bound
+from server.relationships.reach import Reaches
+from server.snapshots.reading import SnapshotBound, snapshot_bound
 from server.wire.enum_numbers import AVAILABILITY_NAMES, LIFECYCLE_NAMES, RETENTION_NAMES, VALIDATION_NAMES
 from server.wire.predicates import conditions_from
 from storage.cursors import Cursor, CursorBinding

@@ -6,10 +6,10 @@ from typing import Final
 
 from remit.v1 import memory_pb2
 from server.call import Call
-from server.mutations import readable
+from server.memory.mutations import readable
+from server.memory.retrieval import open_rows
 from server.paging import fitting, next_cursor
 from server.querying.asked import TIE_BREAK, Asked
-from server.retrieval import open_rows
 from server.wire.envelopes import envelope_of
 from storage.queries import ObjectQuery, Order, Within, key_of, query_objects
 

@@ -6,15 +6,15 @@ from functools import partial
 from typing import Final
 
 from remit.v1 import memory_pb2
+from server.authority.row_authority import confirmed
 from server.call import Call
 from server.domain_errors import InvalidRequest
 from server.paging import cursor_binding, fitting, last_place, next_cursor
 from server.querying.asked import pending_deletion, state_names, with_defaults
 from server.querying.pages import ordering_profile
-from server.relationship_reach import Reaches
-from server.relationship_retrieval import ends_of, open_relationships, readable_relationship
-from server.row_authority import confirmed
-from server.snapshots import SnapshotBound, snapshot_bound
+from server.relationships.reach import Reaches
+from server.relationships.retrieval import ends_of, open_relationships, readable_relationship
+from server.snapshots.reading import SnapshotBound, snapshot_bound
 from server.wire.enum_numbers import AVAILABILITY_NAMES, LIFECYCLE_NAMES, RETENTION_NAMES, VALIDATION_NAMES
 from server.wire.predicates import conditions_from
 from storage.cursors import Cursor

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from remit.v1 import memory_pb2
 from server.call import Call
-from server.derivation import check_vector, space_of
+from server.derived.derivation import check_vector, space_of
+from server.derived.lexical_index import BATCHES_OF_QUERY, catch_up, query_tokens
 from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
-from server.lexical_index import BATCHES_OF_QUERY, catch_up, query_tokens
-from server.mutations import readable
+from server.memory.mutations import readable
+from server.memory.retrieval import open_rows
 from server.paging import fitting, next_cursor
 from server.querying.asked import TIE_BREAK, Asked, as_asked
-from server.retrieval import open_rows
 from server.wire.envelopes import envelope_of
 from storage.derivatives import StoredSpace
 from storage.lexical import FUSION_CONSTANT, search_hybrid

@@ -13,8 +13,8 @@ from authz.decision import Allowed, Denied, decide
 from authz.permissions import ANY, LEDGER_READ, SUBSCRIBE
 from authz.policy import Enforcer
 from authz.request import AccessRequest, Touched
-from server import denials
-from server.grants import Exercise, exercise_of
+from server.authority import denials
+from server.authority.grants import Exercise, exercise_of
 from server.services import Services
 from server.subscriptions.feed import Feed
 from server.subscriptions.feed_page import FeedEntry

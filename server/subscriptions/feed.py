@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-from server.refusals import StaleFacts
+from server.authority.refusals import StaleFacts
 from server.subscriptions.feed_page import Page
 from storage.model.subscription import Subscription
 from storage.subscriptions import Mark

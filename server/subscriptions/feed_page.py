@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from remit.v1 import ledger_pb2
-from server.sound_events import sound_event
+from server.events.sound import sound_event
 from storage.ledger_feed import FedEvent
 from storage.objects import Heads
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
+from server.authority.refusals import StaleFacts
 from server.metrics import WATCHED_WORKSPACES
-from server.refusals import StaleFacts
 from server.subscriptions.feed import Feed
 from server.subscriptions.feed_page import FeedEntry, Page, is_of_relationship, objects_of, related_object_ids
 from storage.database import Database

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from authz.decision import Denied
+from server.authority.refusals import Refused
 from server.call import Call
 from server.domain_errors import ObjectNotFound
-from server.refusals import Refused
 from server.subscriptions.authority import Standing, standing_of
 from server.subscriptions.feed import Feed
 from storage.model.subscription import Subscription

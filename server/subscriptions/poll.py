@@ -14,8 +14,8 @@ from typing import Final
 
 from authz.decision import Denied
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call
-from server.refusals import StaleFacts
 from server.subscriptions.authority import Standing, standing_of
 from server.subscriptions.changes import CloseReason, close, cold, submit
 from server.subscriptions.feed import Feed

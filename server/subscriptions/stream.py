@@ -15,8 +15,8 @@ from typing import Final
 
 from authz.decision import Denied
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.metrics import SUBSCRIPTION_STREAMS
-from server.refusals import StaleFacts
 from server.services import Services
 from server.subscriptions.authority import Standing, standing_of
 from server.subscriptions.changes import CloseReason, close, cold, submit

@@ -14,7 +14,7 @@ from server.wire.times import write_time
 from storage.model.memory import SPEC_VERSION, VersionCore
 
 if TYPE_CHECKING:
-    from server.versions import Plaintexts
+    from server.memory.versions import Plaintexts
 
 
 def envelope_of(core: VersionCore, plaintexts: Plaintexts) -> common_pb2.MemoryEnvelope:

@@ -12,7 +12,7 @@ from storage.model.memory import SPEC_VERSION
 from storage.model.relationship import Directionality, RelationshipCore
 
 if TYPE_CHECKING:
-    from server.versions import Plaintexts
+    from server.memory.versions import Plaintexts
 
 _DIRECTIONS: Final = {
     memory_pb2.DIRECTIONALITY_DIRECTED: Directionality.DIRECTED,

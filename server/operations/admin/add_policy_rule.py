@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from authz.permissions import ALL_ACTIONS, ANY
 from remit.v1 import admin_pb2
+from server.authority.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.wire.policies import cross_scope_kind_of, effect_of, permit_message, rule_message
 from storage.commands import ColdChange
 from storage.model.administration_events import PolicyRuleAdded

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from remit.v1 import admin_pb2
+from server.authority.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.call import Call
-from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.wire.policies import binding_message
 from storage.commands import ColdChange
 from storage.model.administration_events import RoleBound

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from authz.permissions import ROLE_OWNER
 from remit.v1 import admin_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call, Change
 from server.domain_errors import InvalidRequest
-from server.refusals import StaleFacts
 from server.tenants import opening, owner_rules
 from server.wire.policies import policy_from, workspace_message
 from storage.commands import Status

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from remit.v1 import admin_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call
 from server.domain_errors import InvalidRequest
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.refusals import StaleFacts
 from server.wire.policies import workspace_message
 from storage.model.identifiers import root_scope_id
 from storage.workspaces import list_workspaces, load_heads

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from remit.v1 import admin_pb2
+from server.authority.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from server.call import Call
 from server.domain_errors import PolicyDenied
-from server.policy_changes import Changed, PolicyChange, change_policy, earlier_change
 from storage.commands import ColdChange, Status
 from storage.model.administration_events import RoleUnbound
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from authz.decision import Allowed, Denied
 from remit.v1 import delegation_pb2
+from server.authority.checking import asked_by, decide_all, demand_may_ask, may_check
+from server.authority.standings import confirm_policy, find_grants
 from server.call import Call
-from server.checking import asked_by, decide_all, demand_may_ask, may_check
-from server.standings import confirm_policy, find_grants
 
 
 async def handle(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from authz.decision import Denied
 from remit.v1 import delegation_pb2
+from server.authority.checking import asked_by, decide_all, demand_may_ask, may_check
+from server.authority.refusals import Refused
+from server.authority.standings import FoundGrant, confirm_policy, find_grant
 from server.call import Call, Change
-from server.checking import asked_by, decide_all, demand_may_ask, may_check
 from server.domain_errors import AccessDenied
-from server.refusals import Refused
-from server.standings import FoundGrant, confirm_policy, find_grant
 from server.wire.delegations import delegation_message, restriction_message
 from storage.model.events import ExerciseMode
 

@@ -8,12 +8,12 @@ from authz.explain import ExplainedStep, explain
 from authz.permissions import ALL_ACTIONS, ANY, AUTHORITY_EXPLAIN, TRANSITION
 from authz.request import AccessRequest
 from remit.v1 import delegation_pb2
-from server import denials
+from server.authority import denials
+from server.authority.checking import access_request, with_types
+from server.authority.refusals import Refused
+from server.authority.standings import confirm_policy, find_grant
 from server.call import Call
-from server.checking import access_request, with_types
 from server.domain_errors import InvalidRequest
-from server.refusals import Refused
-from server.standings import confirm_policy, find_grant
 from storage.object_types import load_object_types
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from authz.permissions import DELEGATION_READ
 from remit.v1 import delegation_pb2
+from server.authority.granting import stored_version
+from server.authority.standings import demand_visible, find_grant, reasons_of, standing_message
 from server.call import Call
-from server.granting import stored_version
-from server.standings import demand_visible, find_grant, reasons_of, standing_message
 
 
 async def handle(call: Call, request: delegation_pb2.GetDelegationRequest) -> delegation_pb2.GetDelegationResponse:

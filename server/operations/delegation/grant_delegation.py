@@ -22,11 +22,11 @@ from authz.policy import Enforcer
 from authz.reasons import COARSE_OF, ExactReason
 from authz.standing import decide_redelegation
 from remit.v1 import delegation_pb2
+from server.authority.granting import SealedVersion, facts_of, stored_version, wanted_version
+from server.authority.refusals import Refused, StaleFacts
+from server.authority.standings import confirm_policy, find_grant
 from server.call import Call, Change
 from server.domain_errors import PolicyDenied
-from server.granting import SealedVersion, facts_of, stored_version, wanted_version
-from server.refusals import Refused, StaleFacts
-from server.standings import confirm_policy, find_grant
 from server.wire.delegations import delegation_message
 from storage.commands import AlsoGuard, ChainGuard, Status
 from storage.model.delegation import DelegationVersion

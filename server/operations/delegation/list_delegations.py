@@ -8,9 +8,9 @@ from typing import Final
 from authz.permissions import DELEGATION_READ, READ
 from authz.reasons import ExactReason
 from remit.v1 import delegation_pb2
+from server.authority.standings import FoundGrant, find_grants, reasons_of, standing_message
 from server.call import Call
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.standings import FoundGrant, find_grants, reasons_of, standing_message
 from storage.delegations import GrantFilter, list_grants
 from storage.object_types import load_object_types
 

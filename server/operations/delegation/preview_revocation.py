@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from authz.reasons import ExactReason
 from remit.v1 import delegation_pb2
+from server.authority.standings import FoundGrant, demand_revocable, find_grants, reasons_of
 from server.call import Call
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.standings import FoundGrant, demand_revocable, find_grants, reasons_of
 from storage.delegations import list_below
 
 

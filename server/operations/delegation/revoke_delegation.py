@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from remit.v1 import delegation_pb2
+from server.authority.granting import SealedVersion, made_by, stored_version
+from server.authority.standings import FoundGrant, confirm_policy, demand_revocable
 from server.call import Call, Change
 from server.domain_errors import ObjectNotFound, PolicyDenied
-from server.granting import SealedVersion, made_by, stored_version
-from server.standings import FoundGrant, confirm_policy, demand_revocable
 from server.wire.delegations import delegation_message
 from storage.commands import Status
 from storage.delegations import find_revocation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from remit.v1 import derived_pb2
 from server.call import Call
+from server.memory.retrieval import load
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.retrieval import load
 from server.wire.embeddings import lineage_message
 from storage.derivatives import LINEAGE_START, LineagePlace, list_lineage, place_of
 

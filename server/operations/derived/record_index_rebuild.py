@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from remit.v1 import derived_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call, Change
-from server.derivation import space_of
+from server.derived.derivation import space_of
+from server.derived.lexical_index import rebuild
 from server.domain_errors import InvalidRequest
-from server.lexical_index import rebuild
-from server.refusals import StaleFacts
 from storage.commands import ColdChange, Status
 from storage.derivatives import index_recorded
 from storage.model.derived_events import IndexRebuilt

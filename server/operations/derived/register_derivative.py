@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from remit.v1 import derived_pb2
 from server.call import Call, Change
-from server.derivation import check_vector, raise_taken, registration, space_of
+from server.derived.derivation import check_vector, raise_taken, registration, space_of
 from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest, ObjectRedacted
-from server.retrieval import Loaded, demand_open, load
+from server.memory.retrieval import Loaded, demand_open, load
 from server.wire.embeddings import lineage_message
 from storage.commands import Status
 from storage.derivatives import Artifact, Source, load_artifact

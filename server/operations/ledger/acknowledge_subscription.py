@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.refusals import StaleFacts
 from server.subscriptions.changes import cold, submit, why
 from server.subscriptions.own import demand_standing, own_subscription
 from storage.commands import Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from remit.v1 import ledger_pb2
 from server.call import Call
 from server.domain_errors import ObjectNotFound
-from server.listed_events import listed_event
+from server.events.listed import listed_event
 from storage.ledger import get_event
 
 

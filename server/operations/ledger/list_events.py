@@ -5,11 +5,11 @@ from __future__ import annotations
 from authz.decision import Allowed, Denied
 from authz.reasons import ExactReason
 from remit.v1 import ledger_pb2
+from server.authority.refusals import Refused
+from server.authority.row_authority import confirmed, row_filter
 from server.call import Call
-from server.listed_events import listed_event
+from server.events.listed import listed_event
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.refusals import Refused
-from server.row_authority import confirmed, row_filter
 from server.wire.enum_numbers import EVENT_TYPE_NAMES
 from storage.ledger import EventQuery, list_events
 from storage.row_filter import RowFilter

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call, Change
 from server.domain_errors import InvalidRequest, PolicyDenied
-from server.refusals import StaleFacts
 from server.subscriptions.answers import subscription_message
 from server.subscriptions.changes import cold, why
 from server.subscriptions.own import demand_standing, own_subscription

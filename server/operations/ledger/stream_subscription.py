@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 from authz.decision import Denied
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call
-from server.refusals import StaleFacts
 from server.subscriptions.authority import standing_of
 from server.subscriptions.changes import CloseReason, close, cold, submit, why
 from server.subscriptions.own import own_subscription

@@ -9,9 +9,9 @@ from typing import Any
 from authz.decision import Denied
 from authz.request import Touched
 from remit.v1 import ledger_pb2
+from server.authority.refusals import Refused, StaleFacts
 from server.call import Call, Change
 from server.domain_errors import InvalidRequest, VersionConflict
-from server.refusals import Refused, StaleFacts
 from server.subscriptions.answers import delivery_from, subscription_message
 from server.subscriptions.changes import why
 from server.subscriptions.filters import filter_digest, filter_from

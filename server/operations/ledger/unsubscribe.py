@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call, Change
-from server.refusals import StaleFacts
 from server.subscriptions.answers import subscription_message
 from server.subscriptions.changes import UNSUBSCRIBED, cold
 from server.subscriptions.own import own_subscription

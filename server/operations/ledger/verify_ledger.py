@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from remit.v1 import ledger_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.refusals import StaleFacts
 from storage.encryption import IntegrityViolation
 from storage.ledger_check import FINDINGS_MAX, check_ledger
 from storage.ledger_snapshot import SealedCore, ledger_snapshot

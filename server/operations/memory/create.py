@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from remit.v1 import memory_pb2
 from server.call import Call, Change
-from server.creating import creation_events
-from server.derivation import raise_taken, requested
+from server.derived.derivation import raise_taken, requested
 from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
-from server.lookups import lookups_changed, lookups_of
-from server.mutations import answer, committed, replay_of
-from server.provenances import provenance_from
-from server.state_rules import demand_admitted_start
-from server.versions import Plaintexts, new_version, seal_parts
+from server.memory.creating import creation_events
+from server.memory.lookups import lookups_changed, lookups_of
+from server.memory.mutations import answer, committed, replay_of
+from server.memory.provenances import provenance_from
+from server.memory.state_rules import demand_admitted_start
+from server.memory.versions import Plaintexts, new_version, seal_parts
 from server.wire import states as wire_states
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from remit.v1 import memory_pb2
 from server.call import Call
-from server.mutations import answer, replay_of
-from server.removal import delete_object
-from server.retrieval import load
+from server.memory.mutations import answer, replay_of
+from server.memory.removal import delete_object
+from server.memory.retrieval import load
 
 
 async def handle(call: Call, request: memory_pb2.DeleteRequest) -> memory_pb2.DeleteResponse:

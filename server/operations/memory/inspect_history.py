@@ -7,22 +7,22 @@ from dataclasses import replace
 
 from authz.permissions import REVIEW
 from remit.v1 import memory_pb2
+from server.authority.row_authority import authority_over_rows, confirmed, row_filter
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.listed_events import listed_event
-from server.mutations import content_state, readable
+from server.events.listed import listed_event
+from server.memory.mutations import content_state, readable
+from server.memory.retrieval import open_rows
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.relationship_history import (
+from server.relationships.history import (
     Entry,
     demand_known,
     merged,
     relationship_history,
     relationship_messages,
 )
-from server.relationship_reach import Reaches
-from server.retrieval import open_rows
-from server.row_authority import authority_over_rows, confirmed, row_filter
-from server.snapshots import SnapshotBound, load_in, snapshot_bound
+from server.relationships.reach import Reaches
+from server.snapshots.reading import SnapshotBound, load_in, snapshot_bound
 from server.wire.enum_numbers import EVENT_TYPE_NAMES
 from server.wire.envelopes import envelope_of
 from storage.cursors import Cursor

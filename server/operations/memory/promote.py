@@ -17,11 +17,11 @@ from server.domain_errors import (
     PolicyDenied,
     VersionConflict,
 )
-from server.lookups import lookups_changed, lookups_of
-from server.mutations import EchoedFields, answer, committed, replay_of
-from server.promoting import Promotion, promotion
-from server.retrieval import Loaded, demand_open, load
-from server.state_rules import demand_admitted_move, demand_admitted_start
+from server.memory.lookups import lookups_changed, lookups_of
+from server.memory.mutations import EchoedFields, answer, committed, replay_of
+from server.memory.promoting import Promotion, promotion
+from server.memory.retrieval import Loaded, demand_open, load
+from server.memory.state_rules import demand_admitted_move, demand_admitted_start
 from server.wire import states as wire_states
 from server.wire.content_schemas import check_content, check_object_type
 from storage.commands import ObjectMove, Outcome, Status

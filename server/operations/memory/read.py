@@ -8,10 +8,10 @@ from authz.permissions import INSPECT_HISTORY, REVIEW
 from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.mutations import content_state, readable
-from server.relationship_refs import relationship_refs
-from server.retrieval import Loaded, demand_open, held_at, open_rows
-from server.snapshots import load_in, newest_in, snapshot_bound
+from server.memory.mutations import content_state, readable
+from server.memory.retrieval import Loaded, demand_open, held_at, open_rows
+from server.relationships.refs import relationship_refs
+from server.snapshots.reading import load_in, newest_in, snapshot_bound
 from server.wire.envelopes import write_envelope
 from storage.commands import EventRow
 from storage.model.memory import VersionCore

@@ -5,10 +5,10 @@ from __future__ import annotations
 from remit.v1 import common_pb2, memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidRequest
-from server.mutations import answer, replay_of
-from server.redacting import redact_object, target_of
-from server.redactions import is_provenance_pointer, redaction_of
-from server.retrieval import load
+from server.memory.mutations import answer, replay_of
+from server.memory.redacting import redact_object, target_of
+from server.memory.redactions import is_provenance_pointer, redaction_of
+from server.memory.retrieval import load
 from server.wire.json_masks import is_pointer
 from storage.model.redaction import Redaction
 

@@ -19,8 +19,11 @@ from server.domain_errors import (
     RetentionRestriction,
     VersionConflict,
 )
-from server.provenances import provenance_from
-from server.relating import (
+from server.memory.provenances import provenance_from
+from server.memory.versions import Plaintexts, part_id
+from server.relationships.ends import RelationEnds, demand_ends, may_read_ends
+from server.relationships.moves import demanded_moves, initial_states
+from server.relationships.relating import (
     DEFAULT_STATES,
     NULL_CONTENT,
     SOURCE,
@@ -31,10 +34,7 @@ from server.relating import (
     next_relationship,
     refusal_of,
 )
-from server.relationship_ends import RelationEnds, demand_ends, may_read_ends
-from server.relationship_moves import demanded_moves, initial_states
-from server.relationship_retrieval import End, authenticated_relationship, open_relationships, readable_relationship
-from server.versions import Plaintexts, part_id
+from server.relationships.retrieval import End, authenticated_relationship, open_relationships, readable_relationship
 from server.wire.inputs import integrity_from, time_us
 from server.wire.relationships import directionality_of
 from storage.commands import ColdChange, EventRow, Outcome, Status

@@ -8,9 +8,9 @@ from typing import Any, Final
 from authz.permissions import DELETE, REDACT, RESTORE, REVIEW
 from authz.request import Touched
 from remit.v1 import memory_pb2
-from server import denials
+from server.authority import denials
+from server.authority.refusals import Refused
 from server.call import Call, Change
-from server.disposal import demand_disposable
 from server.domain_errors import (
     InvalidRequest,
     InvalidStateTransition,
@@ -20,15 +20,15 @@ from server.domain_errors import (
     RetentionRestriction,
     VersionConflict,
 )
-from server.lookups import LOOKUP_FIELDS, lookups_changed, lookups_of
-from server.mutations import answer, committed, replay_of
-from server.provenances import lacks_run, provenance_or_default
-from server.redactions import masked, redaction_of, without_erased
-from server.refusals import Refused
-from server.removal import delete_object
-from server.retrieval import Loaded, held_at, load, open_rows
-from server.state_rules import demand_admitted_move
-from server.versions import NewVersion, Plaintexts, new_version, seal_parts
+from server.memory.disposal import demand_disposable
+from server.memory.lookups import LOOKUP_FIELDS, lookups_changed, lookups_of
+from server.memory.mutations import answer, committed, replay_of
+from server.memory.provenances import lacks_run, provenance_or_default
+from server.memory.redactions import masked, redaction_of, without_erased
+from server.memory.removal import delete_object
+from server.memory.retrieval import Loaded, held_at, load, open_rows
+from server.memory.state_rules import demand_admitted_move
+from server.memory.versions import NewVersion, Plaintexts, new_version, seal_parts
 from storage.commands import EventRow, ObjectMove, Status
 from storage.derivatives import dropped
 from storage.model.events import (

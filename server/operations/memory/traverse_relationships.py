@@ -8,14 +8,14 @@ from typing import Final
 
 from authz.permissions import QUERY, REVIEW
 from remit.v1 import memory_pb2
+from server.authority.row_authority import confirmed
 from server.call import Call
 from server.domain_errors import InvalidRequest, ObjectDeleted, ObjectNotFound, ResourceExhausted, RetentionRestriction
+from server.memory.retrieval import Loaded, held_at, load
 from server.paging import cursor_binding, fitting, last_place, next_cursor
-from server.relationship_reach import Reaches
-from server.relationship_retrieval import End, authenticated_relationship, open_relationships, readable_relationship
-from server.retrieval import Loaded, held_at, load
-from server.row_authority import confirmed
-from server.snapshots import SnapshotBound, snapshot_bound
+from server.relationships.reach import Reaches
+from server.relationships.retrieval import End, authenticated_relationship, open_relationships, readable_relationship
+from server.snapshots.reading import SnapshotBound, snapshot_bound
 from server.wire.enum_numbers import AVAILABILITY_NUMBERS
 from storage.cursors import Cursor
 from storage.encryption import IntegrityViolation

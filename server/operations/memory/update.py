@@ -8,12 +8,12 @@ from typing import Any, Final
 from remit.v1 import memory_pb2
 from server.call import Call, Change
 from server.domain_errors import InvalidObject, InvalidRequest, VersionConflict
-from server.lookups import lookups_changed, lookups_of
-from server.mutations import answer, committed, replay_of
-from server.provenances import provenance_from
-from server.redactions import masked, redaction_of, without_erased
-from server.retrieval import demand_open, load, open_rows
-from server.versions import Plaintexts, new_version, part_id, seal_parts
+from server.memory.lookups import lookups_changed, lookups_of
+from server.memory.mutations import answer, committed, replay_of
+from server.memory.provenances import provenance_from
+from server.memory.redactions import masked, redaction_of, without_erased
+from server.memory.retrieval import demand_open, load, open_rows
+from server.memory.versions import Plaintexts, new_version, part_id, seal_parts
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us
 from storage.commands import ObjectMove, Status

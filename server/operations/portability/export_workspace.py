@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from remit.v1 import portability_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call, Change
 from server.domain_errors import SnapshotNotFound
 from server.portability.exporting import ExportPlan, records_of
 from server.portability.records import FORMAT, ExportDigest
 from server.portability.rights import demand_whole
-from server.refusals import StaleFacts
-from server.snapshots import snapshot_bound
+from server.snapshots.reading import snapshot_bound
 from storage.model.memory import SPEC_VERSION
 from storage.model.portability_events import WorkspaceExported
 from storage.portability import load_bound

@@ -9,6 +9,7 @@ from typing import Final
 
 from authz.permissions import IMPORT
 from remit.v1 import portability_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call
 from server.domain_errors import DomainError, InvalidObject, InvalidRequest, ServiceUnavailable
 from server.portability.importing import Incoming, answer_of_earlier, dry_answer, store
@@ -16,7 +17,6 @@ from server.portability.planning import plan_import
 from server.portability.reading import ExportReader, check_header
 from server.portability.rights import demand_still, demand_whole
 from server.portability.spool import Spool, spooling
-from server.refusals import StaleFacts
 from server.wire.limits import Limits
 from storage.imports import earlier_import
 from storage.workspaces import load_heads

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from remit.v1 import snapshot_pb2
+from server.authority.row_authority import authority_over_rows, confirmed
 from server.call import Call
 from server.paging import cursor_binding, last_place, next_cursor
-from server.row_authority import authority_over_rows, confirmed
-from server.snapshots import snapshot_of
+from server.snapshots.reading import snapshot_of
 from storage.encryption import IntegrityViolation
 from storage.model.canonical import MalformedCanonical
 from storage.model.memory import VersionCore, parse_core

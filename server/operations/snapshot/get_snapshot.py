@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from remit.v1 import snapshot_pb2
 from server.call import Call
-from server.snapshots import snapshot_of
+from server.snapshots.reading import snapshot_of
 from server.wire.snapshots import snapshot_message
 from storage.workspaces import load_heads
 

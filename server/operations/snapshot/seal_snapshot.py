@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Final
 
 from remit.v1 import snapshot_pb2
+from server.authority.refusals import StaleFacts
 from server.call import Call, Change
 from server.domain_errors import InvalidRequest, InvalidStateTransition, ObjectNotFound
-from server.refusals import StaleFacts
-from server.snapshots import snapshot_of
+from server.snapshots.reading import snapshot_of
 from server.wire.snapshots import snapshot_message
 from server.wire.times import microseconds_of
 from storage.commands import ColdChange, Status

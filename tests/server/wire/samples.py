@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from server.versions import Plaintexts
+from server.memory.versions import Plaintexts
 from storage.model.actor import ActorRef
 from storage.model.delegation import DelegationVersion
 from storage.model.event_record import EventRecord

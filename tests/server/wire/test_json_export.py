@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.versions import Plaintexts
+from server.memory.versions import Plaintexts
 from server.wire.delegations import delegation_message
 from server.wire.enum_numbers import EVENT_TYPE_NAMES, EVENT_TYPE_NUMBERS
 from server.wire.envelopes import envelope_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.v1 import common_pb2, ledger_pb2
-from server.versions import Plaintexts
+from server.memory.versions import Plaintexts
 from server.wire.delegations import delegation_message, restriction_values
 from server.wire.enum_numbers import EVENT_TYPE_NUMBERS
 from server.wire.envelopes import envelope_of

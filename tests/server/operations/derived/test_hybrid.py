@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remit.v1 import ledger_pb2, memory_pb2
-from server.lexical_index import _VERSIONS_OF_BATCH, BATCHES_OF_QUERY
+from server.derived.lexical_index import _VERSIONS_OF_BATCH, BATCHES_OF_QUERY
 from storage.lexical import FUSION_CONSTANT
 from tests.cluster import Cluster, Refusal, Workspace
 from tests.server.operations.derived.embeddings import hybrid, ids, nearest, rebuild, register, register_space

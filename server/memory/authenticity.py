@@ -1,0 +1,79 @@
+"""Stored rows -> what the service wrote: authenticated cores and opened parts (memory.md, "Encrypted parts").
+
+A row edited, moved, replayed under another id or forged behind the service's back is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+
+from server.call import Call
+from server.memory.versions import COLUMNS, column_values
+from storage.encryption import IntegrityViolation, open_part
+from storage.keystore import KeyId
+from storage.model.canonical import MalformedCanonical
+from storage.model.memory import PartRef, VersionCore, parse_core
+from storage.objects import StoredPart, StoredVersion
+from storage.redactions import StoredCore
+
+_columns_of = attrgetter(*COLUMNS)
+
+
+def authenticated_core(call: Call, stored: StoredVersion) -> VersionCore:
+    """Returns the core of a stored version; raises IntegrityViolation unless it is what the service wrote there."""
+    core = core_alone(call, stored)
+    if _columns_of(stored) != column_values(core):
+        raise IntegrityViolation(f"memory_versions:{stored.version_id}", "COLUMNS")
+    return core
+
+
+def core_alone(call: Call, stored: StoredVersion | StoredCore) -> VersionCore:
+    """Returns the core as `authenticated_core` does, for a row whose repeated columns nobody relies on."""
+    place = f"memory_versions:{stored.version_id}"
+    call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
+    try:
+        core = parse_core(stored.core)
+    except MalformedCanonical:
+        raise IntegrityViolation(place, "CORE") from None
+    written = (core.tenant_id, core.scope_id, core.object_id, core.sequence, core.version_id)
+    if written != (call.tenant_id, call.scope_id, stored.object_id, stored.sequence, stored.version_id):
+        raise IntegrityViolation(place, "MOVED")
+    return core
+
+
+DataKeys = dict[KeyId, bytes]
+
+
+async def data_keys_of(call: Call, parts: Iterable[StoredPart | None]) -> DataKeys:
+    """Returns the keys of those of the parts whose keys exist."""
+    wanted = [KeyId(part.key_page, part.key_slot) for part in parts if part is not None]
+    return await call.services.key_ring.keys(call.tenant_id, wanted) if wanted else {}
+
+
+def opened(
+    call: Call,
+    object_id: str,
+    ref: PartRef,
+    part: StoredPart | None,
+    data_keys: DataKeys,
+    scope_id: str | None = None,
+) -> bytes:
+    """Returns the plaintext of the part that `ref` names; raises IntegrityViolation, PART_MISSING when it is gone.
+
+    `scope_id` is the workspace it lies in, where that is not the call's.
+    """
+    data_key = None if part is None else data_keys.get(KeyId(part.key_page, part.key_slot))
+    if part is None or data_key is None:
+        raise IntegrityViolation(f"memory_contents:{ref.content_id}", "PART_MISSING")
+    if part.content_id != ref.content_id or part.commitment != ref.commitment:
+        raise IntegrityViolation(f"memory_contents:{ref.content_id}", "COMMITMENT")
+    return open_part(
+        data_key,
+        part.ciphertext,
+        ref.commitment,
+        tenant_id=call.tenant_id,
+        scope_id=scope_id or call.scope_id,
+        object_id=object_id,
+        content_id=ref.content_id,
+    )
