@@ -2,8 +2,8 @@
 
 Every reading path opens versions through `server.memory.retrieval`, which asks here; a path that forgot to would have
 to open encrypted parts by itself. Content keeps what no pointer names (`server.wire.json_masks`); of provenance, the
-optional fields that pointers name are absent, and an evidence reference that is named alone becomes REDACTED_REFERENCE, so that
-the others keep their places. While content is masked, integrity metadata is not given: it covers what is masked.
+optional fields that pointers name are absent, and an evidence reference that is named alone becomes REDACTED_REFERENCE, so
+that the others keep their places. While content is masked, integrity metadata is not given: it covers what is masked.
 """
 
 from __future__ import annotations
