@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from remit.v1 import snapshot_pb2
+from remit.v1 import ledger_pb2, snapshot_pb2
 from tests.cluster import TENANT, Client, Cluster, Workspace, running_cluster
 from tests.conftest import DatabaseDsns
 from tests.contract.conftest import free_port
@@ -102,8 +102,8 @@ def test_what_each_workspace_holds_is_told_without_what_it_is(measured: Measured
 def _settled_events(workspace: Workspace) -> int:
     """How many events there are once the job of the deletion has closed."""
     events = workspace.events()
-    opened = sum("job_id" in event.payload_json for event in events)
-    return len(events) if opened >= 2 else 0
+    closed = any(event.event_type == ledger_pb2.EVENT_TYPE_PROPAGATION_JOB_CLOSED for event in events)
+    return len(events) if closed else 0
 
 
 def test_calls_of_all_workers_are_counted_together(measured: Measured) -> None:
