@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from authz.permissions import ANY, DERIVED_WRITE
 from remit.v1 import memory_pb2
+from server.authority import denials
+from server.authority.refusals import Refused
 from server.call import Call
 from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
 from server.memory.versions import part_id
@@ -70,6 +73,20 @@ def raise_taken(outcome: Outcome, field_prefix: str = "") -> None:
     if outcome.detail["field"] == "embedding_space_id":
         raise EmbeddingSpaceMismatch
     raise InvalidRequest(f"{field_prefix}{outcome.detail['field']}", "is taken")
+
+
+async def demand_may_derive(call: Call, request: memory_pb2.CreateRequest) -> None:
+    """Raises Refused when vectors are to come with a new object and the caller has no right to register them by rule.
+
+    Before anything of spaces and artifacts is told; a grant never conveys it. Raises StaleFacts.
+    """
+    if not request.derived_requests:
+        return
+    object_id = request.object_id or ANY
+    verdict = call.view.enforcer.check(call.actor_id, DERIVED_WRITE, request.object_type, object_id)
+    denied = denials.lacking(verdict, hides_object=True)
+    refusal = Refused(denied, request.object_id or None)
+    await call.demand_right(DERIVED_WRITE, request.object_type, object_id, refusal)
 
 
 async def requested(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from remit.v1 import memory_pb2
 from server.call import Call, Change
-from server.derived.derivation import raise_taken, requested
+from server.derived.derivation import demand_may_derive, raise_taken, requested
 from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
 from server.memory.creating import creation_events
 from server.memory.lookups import lookups_changed, lookups_of
@@ -25,8 +25,10 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     """Creates an object with its first version.
 
     Raises InvalidRequest when the id is taken (VersionConflict with `expect_absent`), ObjectDeleted when it was, and
-    PolicyDenied when initial states other than the defaults are asked for without `assert_state` (Q07, Q11).
+    PolicyDenied when initial states other than the defaults are asked for without `assert_state` (Q07, Q11), Refused when
+    vectors come with it and the caller may not register derivatives.
     """
+    await demand_may_derive(call, request)
     earlier = call.replayed()
     if earlier is not None:
         return memory_pb2.CreateResponse(result=await replay_of(call, earlier))

@@ -18,7 +18,7 @@ from tests.server.operations.derived.embeddings import (
     register_space,
     remove,
 )
-from tests.server.operations.memory.requests import delete, history, transition, update
+from tests.server.operations.memory.requests import delete, grant, history, transition, update
 
 
 def _refused(reason: str, attempt: Any) -> Refusal:
@@ -165,6 +165,27 @@ def test_a_create_brings_its_vectors_and_all_else_it_may(workspace: Workspace) -
         assert page.rankings[0].score == pytest.approx(1)
     generated = workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_EMBEDDING_GENERATED])
     assert [event.event_id for event in generated] == list(made.event_ids)[1:]
+
+
+def test_vectors_of_a_new_object_need_the_right_to_register_them(workspace: Workspace, cluster: Cluster) -> None:
+    """Whatever they name, so that nothing is told of spaces and artifacts; and no grant conveys it (P-7.8-01)."""
+    register_space(workspace)
+    kept = {"embedding_space_id": "space:a", "vector": [1, 0], "artifact_id": "a:1"}
+    workspace.create(derived_requests=[kept])
+    creator = cluster.client("actor:creates-only")
+    workspace.allow(creator.actor_id, "create")
+    delegate = cluster.client("actor:creates-by-grant")
+    delegation_id = grant(workspace, delegate.actor_id, "create")
+    for client, fields in ((creator, {}), (delegate, {"delegation_id": delegation_id})):
+        told = set()
+        for change in ({}, {"artifact_id": "a:2"}, {"embedding_space_id": "space:x"}, {"vector": [1]}):
+            given = fields | {"derived_requests": [kept | change]}
+            refusal = _refused("ACCESS_DENIED", lambda c=client, g=given: workspace.create(c, **g))
+            told.add((refusal.denial_reason, refusal.message))
+        assert len(told) == 1, told
+        workspace.create(client, **fields)
+        workspace.allow(client.actor_id, "derived.write")
+        workspace.create(client, **fields, derived_requests=[kept | {"artifact_id": f"a:{client.actor_id}"}])
 
 
 def test_a_create_whose_vector_is_refused_makes_nothing(workspace: Workspace) -> None:
