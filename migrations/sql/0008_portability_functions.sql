@@ -36,7 +36,22 @@ begin
                     join remit.embedding_spaces s on s.tenant_id = p_tenant and s.scope_id = p_scope
                      and s.embedding_space_id = r.fields ->> 'embedding_space_id'
                    where r.tenant_id = p_tenant and r.scope_id = p_scope
-                     and r.import_id = p_change ->> 'import_id' and r.kind = 'space') then
+                     and r.import_id = p_change ->> 'import_id' and r.kind = 'space')
+       -- Ends that are not brought along must stand; those of another workspace are under its head's lock too.
+       or exists (select from (
+                  select e.scope_id, e.object_id from remit.import_rows r
+                   cross join lateral (values (p_scope, r.fields ->> 'source_object_id'),
+                         (coalesce(r.fields ->> 'target_scope_id', p_scope), r.fields ->> 'target_object_id'))
+                         e(scope_id, object_id)
+                   where r.tenant_id = p_tenant and r.scope_id = p_scope
+                     and r.import_id = p_change ->> 'import_id' and r.kind = 'relationship'
+                  except
+                  select p_scope, r.fields ->> 'object_id' from remit.import_rows r
+                   where r.tenant_id = p_tenant and r.scope_id = p_scope
+                     and r.import_id = p_change ->> 'import_id' and r.kind = 'object') e
+                  left join lateral (select true as stands from remit.memory_objects o where o.tenant_id = p_tenant
+                      and o.scope_id = e.scope_id and o.object_id = e.object_id and not o.deleted limit 1) o on true
+                   where o.stands is null) then
         status := 'stale';
     end if;
 end

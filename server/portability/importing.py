@@ -15,7 +15,7 @@ from server.portability.planning import TOMBSTONED, ImportPlan
 from server.portability.reading import ExportReader, Thing
 from server.portability.spool import Spool
 from server.portability.staging import Staging, stage_derived, stage_history, stage_memory
-from storage.commands import ColdChange, Status
+from storage.commands import AlsoGuard, ColdChange, Status
 from storage.errors import StorageError
 from storage.imports import objects_here
 from storage.model.identifiers import new_id
@@ -98,7 +98,7 @@ async def store(
         response.derived = await stage_derived(staging, reader.derived.spaces, spool, plan.new_spaces)
         await stage_history(staging, spool)
         await staging.flush()
-        return await _apply(call, incoming, staging, response, imports_seen)
+        return await _apply(call, incoming, staging, response, imports_seen, plan.also)
     except (StaleFacts, Refused, StorageError, asyncio.CancelledError):
         # A caller that hangs up leaves nothing behind either; what was sent by then stands or falls as a whole.
         await _discard(staging)
@@ -118,6 +118,7 @@ async def _apply(
     staging: Staging,
     response: portability_pb2.ImportWorkspaceResponse,
     imports_seen: int,
+    also: AlsoGuard | None,
 ) -> portability_pb2.ImportWorkspaceResponse:
     request, reader = incoming.request, incoming.reader
     remapped = incoming.source != (call.tenant_id, call.scope_id)
@@ -148,7 +149,8 @@ async def _apply(
         "event": 1,
         "result": _kept(response),
     }
-    outcome = await call.commit(Change(events=[event, *staging.events], colds=[ColdChange("import.apply", fields)]))
+    change = Change(events=[event, *staging.events], colds=[ColdChange("import.apply", fields)], also=also)
+    outcome = await call.commit(change)
     if outcome.status is Status.UNCHANGED:
         await _discard(staging)
         return await answer_of_earlier(call, incoming, outcome.detail)

@@ -11,20 +11,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from authz.policy import CROSS_SCOPE_RELATIONSHIP
+from authz.request import Touched
+from server.authority.refusals import StaleFacts
 from server.call import Call
 from server.domain_errors import InvalidObject, LegalHold, VersionConflict
 from server.portability import records
 from server.portability.comparing import Fingerprint, Key, fingerprint_of, fingerprints_here
+from server.portability.crossing import Crossings
 from server.portability.derived import DerivedReader
 from server.portability.incoming import IncomingVersion
 from server.portability.reading import Thing, kind_of, versions_of
 from server.portability.spool import Spool
+from storage.commands import AlsoGuard
 from storage.derivatives import load_spaces
 from storage.imports import ObjectHere, objects_here, relationships_here, version_ids_here
 from storage.model.identifiers import new_id
 from storage.model.memory import VersionCore
 from storage.model.relationship import RelationshipCore
+from storage.objects import ObjectKey
 
 TOMBSTONED: Final = "tombstoned"
 IDENTICAL: Final = "identical"
@@ -36,11 +40,15 @@ _RECORDS_PER_TURN: Final = 32
 
 @dataclass(slots=True)
 class ImportPlan:
-    """Which things are left out, with why, and which get another id here; all others are stored as they came."""
+    """Which things are left out, with why, and which get another id here; all others are stored as they came.
+
+    `also` is the guard of the workspace that relationships reach into, None where they reach into none.
+    """
 
     skipped: dict[Key, str] = field(default_factory=dict)
     renamed: dict[Key, str] = field(default_factory=dict)
     new_spaces: tuple[str, ...] = ()
+    also: AlsoGuard | None = None
 
     def new_things(self, things: Mapping[Key, Thing]) -> Iterator[Thing]:
         """Yields what is to be stored."""
@@ -156,36 +164,41 @@ async def _check_version_ids(call: Call, things: Mapping[Key, Thing], plan: Impo
 
 
 async def _check_ends(call: Call, things: Mapping[Key, Thing], plan: ImportPlan) -> None:
-    """Leaves out relationships of what may not come back, or into workspaces that do not permit them."""
-    permitted: dict[str, bool] = {}
+    """Leaves out relationships of what may not come back, or into workspaces where the caller may not relate."""
+    crossings = Crossings(call)
     for thing in [thing for thing in plan.new_things(things) if thing.kind == records.RELATIONSHIP]:
         core = thing.last
         assert isinstance(core, RelationshipCore)
-        key = (thing.kind, thing.id)
+        crosses = core.target_scope != call.scope_id
         ends = {"source_object_id": core.source_object_id}
-        target_scope_id = core.target_scope
-        if target_scope_id == call.scope_id:
+        if not crosses:
             ends["target_object_id"] = core.target_object_id
-        else:
-            if target_scope_id not in permitted:
-                permitted[target_scope_id] = await _is_permitted(call, target_scope_id)
-            if not permitted[target_scope_id]:
-                plan.skipped[key] = CROSS_SCOPE
-                continue
         for name, object_id in ends.items():
             end = (records.MEMORY_OBJECT, object_id)
             if plan.skipped.get(end) == TOMBSTONED:
-                plan.skipped[key] = TOMBSTONED
+                plan.skipped[thing.kind, thing.id] = TOMBSTONED
             elif end not in things:
                 found = await objects_here(call.services.database, call.tenant_id, call.scope_id, [object_id])
                 if not found:
                     place = f"records[{thing.first_record}].{name}"
                     raise InvalidObject(place, f"names no object of the export ({thing.kind} {thing.id})")
                 if found[0].deleted:
-                    plan.skipped[key] = TOMBSTONED
+                    plan.skipped[thing.kind, thing.id] = TOMBSTONED
+        if crosses and (thing.kind, thing.id) not in plan.skipped:
+            source = await _touched(call, things, plan, core.source_object_id)
+            if not await crossings.may_cross(core, source):
+                plan.skipped[thing.kind, thing.id] = CROSS_SCOPE
+    plan.also = crossings.guard
 
 
-async def _is_permitted(call: Call, target_scope_id: str) -> bool:
-    # As it stands now. What is permitted is judged again by every traversal, so a permit that goes meanwhile is heeded.
-    view = await call.services.views.fresh(call.tenant_id, target_scope_id)
-    return view is not None and view.enforcer.permits_cross_scope(call.scope_id, CROSS_SCOPE_RELATIONSHIP)
+async def _touched(call: Call, things: Mapping[Key, Thing], plan: ImportPlan, object_id: str) -> Touched:
+    """The end of a relationship in the call's workspace, with the id and the type that it will have here."""
+    end = (records.MEMORY_OBJECT, object_id)
+    if end in things:
+        last = things[end].last
+        assert isinstance(last, VersionCore)
+        return Touched(plan.renamed.get(end, object_id), last.object_type)
+    facts = await call.services.objects.get(call.tenant_id, ObjectKey(call.scope_id, object_id))
+    if facts.standing is None:
+        raise StaleFacts  # it was there a moment ago
+    return Touched(object_id, facts.standing.object_type)
