@@ -178,11 +178,12 @@ def _composed(services: Services, verifier: Verifier, access: MethodAccess, limi
     return errors(request_id(handler))
 
 
-def _server(settings: Settings) -> grpc.aio.Server:
+def _server(settings: Settings, *, shares_port: bool) -> grpc.aio.Server:
     # The one place where the gRPC engine is made, so that another can be measured.
     return grpc.aio.server(
         options=[
-            ("grpc.so_reuseport", 1),
+            # Shared among the workers of one supervisor, and with nobody else.
+            ("grpc.so_reuseport", int(shares_port)),
             ("grpc.max_receive_message_length", settings.message_bytes_max),
             ("grpc.max_send_message_length", settings.message_bytes_max),
             ("grpc.max_metadata_size", 16 * 1024),
@@ -241,10 +242,10 @@ async def serve(
             names = (*_SERVICE_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME)
             servicer = reflection.aio.ReflectionServicer(names)
             reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, registry)
-        server = _server(settings)
+        server = _server(settings, shares_port=supervisor_fd is not None)
         registry.install(server)
         port = _add_port(server, settings.listen, _credentials(settings))
-        probes = await _start_probes(settings, health_servicer)
+        probes = await _start_probes(settings, health_servicer, shares_port=supervisor_fd is not None)
         await server.start()
         for name in ("", *_SERVICE_NAMES):
             await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
@@ -259,10 +260,10 @@ async def serve(
             await probes.stop(0)
 
 
-async def _start_probes(settings: Settings, servicer: Any) -> grpc.aio.Server | None:
+async def _start_probes(settings: Settings, servicer: Any, *, shares_port: bool) -> grpc.aio.Server | None:
     if settings.health_listen is None:
         return None
-    probes = grpc.aio.server(options=[("grpc.so_reuseport", 1)])
+    probes = grpc.aio.server(options=[("grpc.so_reuseport", int(shares_port))])
     health_pb2_grpc.add_HealthServicer_to_server(servicer, probes)
     _add_port(probes, settings.health_listen, None)
     await probes.start()

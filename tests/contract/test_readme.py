@@ -174,7 +174,7 @@ def denial_reason(error: grpc.RpcError) -> str:
 def test_each_call_of_the_readme_ends_as_it_says(
     answers: list[tuple[re.Match[str], dict[str, Any] | str]],
 ) -> None:
-    assert len(answers) == 11
+    assert len(answers) == 12
     for step, answer in answers:
         if step["refused"]:
             assert answer == step["refused"]

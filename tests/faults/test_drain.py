@@ -141,6 +141,13 @@ def test_workers_end_with_a_killed_supervisor(drained: Cluster) -> None:
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), "the end of the workers")
 
 
+def test_a_port_is_served_by_one_service(drained: Cluster) -> None:
+    listen = f"127.0.0.1:{free_port()}"
+    drained.start_server(REMIT_LISTEN=listen)
+    with pytest.raises(AssertionError, match="the address is taken"):
+        drained.start_server(REMIT_LISTEN=listen)
+
+
 def test_workers_that_can_not_start_end_the_service(drained: Cluster) -> None:
     with drained.superuser() as connection:
         connection.execute("create table remit.planted (n int)")

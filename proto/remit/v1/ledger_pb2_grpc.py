@@ -115,14 +115,14 @@ class LedgerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PollSubscription(self, request, context):
-        """Returns the next events and moves the cursor past them.
+        """Returns the next events and moves the cursor past them: what a client lost on the way comes again only after a reset.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StreamSubscription(self, request, context):
-        """Pushes events until one side closes; what is not acknowledged comes again on the next stream.
+        """Pushes events until one side closes; what is not acknowledged comes again on the next stream. A subscription has one stream: a newer one takes over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
