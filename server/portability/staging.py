@@ -113,17 +113,29 @@ async def stage_memory(
             continue
         if previous is not None and previous.key != key:
             previous = None
+        last = things[key].last
+        version = _kept(version, last)
         core = _renamed(version.core, plan)
         owner = core.object_id if isinstance(core, VersionCore) else content_owner(core.relationship_id)
         refs = await _sealed(staging, owner, version, previous)
         before = None if previous is None else previous.core
         core = replace(core, parts=refs, previous_version_id=None if before is None else before.version_id)
-        if derived and isinstance(core, VersionCore):
+        if derived and isinstance(core, VersionCore) and last.availability_state is not AvailabilityState.DELETED:
             staging.sources[core.version_id] = core
         await _stage_version(staging, core, version, before, policy_basis)
-        if core.version_id == things[key].last.version_id:
+        if core.version_id == last.version_id:
             await _stage_pointer(staging, core)
         previous = _Previous(key, core, version.plaintexts, refs)
+
+
+def _kept(version: IncomingVersion, last: VersionCore | RelationshipCore) -> IncomingVersion:
+    """Returns what is kept of a version: once the last one is a tombstone, no encrypted part of those before it.
+
+    So it is here after a deletion, when its job has closed; and nothing could ever erase what a tombstone came with.
+    """
+    if last.availability_state is AvailabilityState.DELETED and version.core.version_id != last.version_id:
+        return replace(version, plaintexts=Plaintexts())
+    return version
 
 
 def _renamed(core: VersionCore | RelationshipCore, plan: ImportPlan) -> VersionCore | RelationshipCore:

@@ -43,6 +43,9 @@ def test_a_lite_export_is_taken_as_it_is(workspace: Workspace) -> None:
     assert (envelope.actor.actor_id, envelope.actor.actor_kind) == ("actor:editor:001", "human")
     for absent in ("observed_at", "asserted_at", "valid_from", "valid_until", "integrity", "quality_signals"):
         assert not envelope.HasField(absent)
+    [updated] = workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_OBJECT_UPDATED])
+    told = json.loads(updated.payload_json)["changed_fields"]
+    assert told == ["canonical_content", "lifecycle_state", "provenance"]
     verified(workspace)
     # And a version made here goes on from there.
     changed = update(workspace, "mem:claim:1", envelope.version_id)
@@ -63,8 +66,8 @@ def test_each_version_has_one_primary_event_after_that_of_the_import(workspace: 
     assert told["import_id"] == answer.import_id
     assert (told["source_scope_id"], told["versions"], told["remapped"]) == (SCOPE, 3, True)
     assert [event.version_id for event in events[start + 1 :]] == [f"ver:mem:claim:1:{n}" for n in (1, 2, 3)]
-    assert "canonical_content" in json.loads(events[start + 2].payload_json)["changed_fields"]
-    assert "validation_state" in json.loads(events[start + 2].payload_json)["changed_fields"]
+    # That its content changed is not told: of what was deleted, none comes.
+    assert json.loads(events[start + 2].payload_json)["changed_fields"] == ["provenance", "validation_state"]
     with pytest.raises(Refusal) as refusal:
         workspace.read("mem:claim:1")
     assert refusal.value.reason == "OBJECT_DELETED"
