@@ -56,17 +56,18 @@ _SCOPE_KEY: Final = "scope_id"
 _CONTENT_KEY: Final = "canonical_content"
 _SPACES: Final = " \t\r\n"
 _LENGTH_BYTES: Final = 4
+# Finds where values end. Their numbers are left as text: an integer of content may be longer than Python reads.
+_PLACES: Final = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
 def members_of(text: str) -> dict[str, str]:
     """Returns the members of a JSON object, each value as its own text. `text` must be a valid JSON object."""
-    decoder = json.JSONDecoder()
     members: dict[str, str] = {}
     at = _skip(text, text.index("{") + 1)
     while text[at] != "}":
-        key, at = decoder.raw_decode(text, at)
+        key, at = _PLACES.raw_decode(text, at)
         start = _skip(text, _skip(text, at) + 1)
-        _, end = decoder.raw_decode(text, start)
+        _, end = _PLACES.raw_decode(text, start)
         members[key] = text[start:end]
         at = _skip(text, end)
         if text[at] == ",":

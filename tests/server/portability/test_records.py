@@ -28,6 +28,11 @@ def test_members_are_the_values_in_their_own_text(
     assert all(member in text for member in members.values())
 
 
+def test_an_integer_may_be_longer_than_python_reads() -> None:
+    digits = "9" * 5000
+    assert members_of(f'{{"a":[-{digits}],"b":{digits}}}') == {"a": f"[-{digits}]", "b": digits}
+
+
 def digests(*records: tuple[str, bytes]) -> tuple[bytes, bytes]:
     taken = ExportDigest()
     for kind, record in records:

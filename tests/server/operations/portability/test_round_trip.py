@@ -13,6 +13,7 @@ from remit.v1 import ledger_pb2
 from server.cli.offline_verifier import verify_file
 from tests.cluster import OTHER_TENANT, Cluster, Workspace
 from tests.server.operations.derived.embeddings import nearest
+from tests.server.operations.memory.relationships import relate
 from tests.server.operations.memory.requests import history
 from tests.server.operations.portability.exports import Export, take_export, take_import
 from tests.server.operations.portability.rich import (
@@ -192,3 +193,16 @@ def test_the_offline_verifier_agrees(cluster: Cluster, restored: Workspace, tmp_
     )
     report = verify_file(file, None, None, lambda _: None, jobs=1)
     assert report.ok, report.findings
+
+
+def test_integers_of_any_length_go_out_and_come_in(cluster: Cluster, workspace: Workspace) -> None:
+    """Python reads no more than 4,300 digits unasked."""
+    long = b'{"n":%s}' % (b"9" * 5000)
+    made = workspace.create(canonical_content=long)
+    relate(workspace, made.object_id, made.object_id, canonical_content=long)
+    exported = take_export(workspace)
+    assert [long in record for _, record in exported.records] == [True, True]
+    restored = Workspace(cluster, OTHER_TENANT)
+    take_import(restored, exported, remap=True)
+    assert restored.read(made.object_id).envelope.canonical_content == long
+    assert take_export(restored).trailer.memory_digest == exported.trailer.memory_digest
