@@ -19,7 +19,7 @@ from server.portability.rights import demand_whole, standing_page
 from server.wire.actors import actor_message
 from server.wire.json_export import actor_json
 from server.wire.refusal import FieldRefused
-from storage.model.embedding import DistanceMetric, EmbeddingSpace, vector_problem
+from storage.model.embedding import COMPONENT_MAX, DistanceMetric, EmbeddingSpace, vector_problem
 from storage.model.times import iso_text
 from storage.portable_vectors import ExportedVector, page_of_spaces, page_of_vectors
 
@@ -128,6 +128,10 @@ def vector_of_record(value: Any) -> IncomingVector:
         isinstance(component, int | float) and not isinstance(component, bool) for component in components
     ):
         raise FieldRefused("must be a list of numbers", "vector")
+    try:
+        numbers = tuple(map(float, components))
+    except OverflowError:
+        raise FieldRefused(f"has a component beyond {COMPONENT_MAX:g}", "vector") from None
     return IncomingVector(
         artifact_type=required_text(read, "artifact_type"),
         artifact_id=required_text(read, "artifact_id"),
@@ -135,7 +139,7 @@ def vector_of_record(value: Any) -> IncomingVector:
         embedding_space_id=required_id(read, "embedding_space_id"),
         object_id=required_id(read, "source_object_id"),
         version_id=required_id(read, "source_version_id"),
-        vector=tuple(map(float, components)),
+        vector=numbers,
     )
 
 

@@ -11,6 +11,7 @@ import json
 from base64 import b64decode
 from binascii import Error as Base64Error
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -37,8 +38,10 @@ from server.wire.refusal import FieldRefused
 from storage.encryption import IntegrityViolation
 from storage.ledger import genesis_hash, leaf_hash
 from storage.model.ledger_rows import EventRow
+from storage.model.times import from_datetime
 
 _HASH_BYTES: Final = 32
+_LAST_US: Final = from_datetime(datetime.max.replace(tzinfo=UTC))
 _NAMES_VERSION: Final = frozenset(
     {
         *("object_created", "object_updated", "object_redacted", "object_deleted", "provenance_updated"),
@@ -193,9 +196,12 @@ def _event_row(read: DraftObject) -> tuple[EventRow, tuple[Any, Any]]:
         own = {name: names[name] for name in ("event_id", "event_type", "operation_id")}
     except (Base64Error, ValueError, KeyError, TypeError, RecursionError):
         raise FieldRefused("is not the body of an event", "body") from None
+    recorded_at_us = read.count("recorded_at_us", 0) or 0
+    if recorded_at_us > _LAST_US:
+        raise FieldRefused("is beyond the year 9999", "recorded_at_us")
     row = EventRow(
         sequence=read.count("sequence") or 0,
-        recorded_at_us=read.count("recorded_at_us", 0) or 0,
+        recorded_at_us=recorded_at_us,
         use_number=read.count("use_number", 0) or 0,
         body=body,
         leaf_hash=_hash_of(read, "leaf_hash"),

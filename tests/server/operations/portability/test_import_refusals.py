@@ -242,6 +242,22 @@ def test_a_ledger_of_another_history(target: Workspace, exported: Export) -> Non
     assert refusal.fields == [f"records[{entry + 2}].body"]
 
 
+def test_a_time_that_there_is_not(target: Workspace, exported: Export) -> None:
+    index = next(index for index, (kind, _) in enumerate(exported.records) if kind == "event_side")
+    refusal = refused(target, exported.edited(index, recorded_at_us=253_402_300_800_000_000))
+    assert (refusal.reason, refusal.fields) == ("INVALID_OBJECT", [f"records[{index + 1}].recorded_at_us"])
+
+
+@pytest.mark.parametrize("digits", [310, 5000])
+def test_a_component_that_is_no_number_of_the_machine(target: Workspace, exported: Export, digits: int) -> None:
+    index = place_of(exported, "vector")
+    kind, record = exported.records[index]
+    records = list(exported.records)
+    records[index] = (kind, record.replace(b'"vector":[', b'"vector":[%s,' % (b"9" * digits)))
+    refusal = refused(target, exported.with_records(records))
+    assert (refusal.reason, refusal.fields) == ("INVALID_OBJECT", [f"records[{index + 1}].vector"])
+
+
 def test_a_foreign_workspace_without_a_remap(target: Workspace, exported: Export) -> None:
     with pytest.raises(Refusal) as refusal:
         take_import(target, exported)
