@@ -6,7 +6,7 @@ from typing import Final
 
 from remit.v1 import memory_pb2
 from server.call import Call
-from server.memory.mutations import readable
+from server.memory.mutations import content_state, readable
 from server.memory.retrieval import open_rows
 from server.paging import fitting, next_cursor
 from server.querying.asked import TIE_BREAK, Asked
@@ -46,9 +46,11 @@ async def page_of(
     cursor = ""
     if page.more or len(results) < len(page.rows):
         cursor = next_cursor(call, asked.binding, key_of(order, page.rows[len(results) - 1][0]), pinned_sequence)
+    states = [content_state(given, parts) for (_, given), (_, parts) in zip(page.rows, opened, strict=True)]
     await call.exercise_read(heads)
     return memory_pb2.QueryResponse(
         results=results,
+        content_states=states[: len(results)],
         cursor=cursor,
         applied_filters=asked.filters,
         metadata=memory_pb2.QueryMetadata(

@@ -9,7 +9,7 @@ from server.call import Call
 from server.derived.derivation import check_vector, space_of
 from server.derived.lexical_index import BATCHES_OF_QUERY, catch_up, query_tokens
 from server.domain_errors import EmbeddingSpaceMismatch, InvalidRequest
-from server.memory.mutations import readable
+from server.memory.mutations import content_state, readable
 from server.memory.retrieval import open_rows
 from server.paging import fitting, next_cursor
 from server.querying.asked import TIE_BREAK, Asked, as_asked
@@ -49,9 +49,11 @@ async def handle(call: Call, request: memory_pb2.QueryRequest) -> memory_pb2.Que
         last = page.rows[len(results) - 1]
         key = (float.hex(-last.score), last.version.object_id, found.before + len(results))
         cursor = next_cursor(call, asked.binding, key, pinned_sequence)
+    states = [content_state(row.given, parts) for row, (_, parts) in zip(page.rows, opened, strict=True)]
     await call.exercise_read(heads)
     return memory_pb2.QueryResponse(
         results=results,
+        content_states=states[: len(results)],
         cursor=cursor,
         applied_filters=asked.filters,
         metadata=_metadata(request, asked, stored, found, pinned_sequence),
@@ -131,8 +133,10 @@ def _metadata(
     behind = found.page.behind_sequence
     index_sequence = pinned_sequence if behind is None else min(behind - 1, pinned_sequence)
     # Outside a snapshot nothing holds the index still; within one, a vector that left the space since is missed.
+    # Whose it was is not told: who may not find everything hears the same whether one left or not.
     approximate = (
         asked.bound is None
+        or bool(asked.selection.authority)
         or found.mode == memory_pb2.SEARCH_MODE_APPROXIMATE
         or stored.reduced_sequence > pinned_sequence
         or found.lexical_sequence is not None

@@ -566,7 +566,7 @@ class QueryMetadata(_message.Message):
     def __init__(self, ledger_sequence: _Optional[int] = ..., order: _Optional[_Union[QueryOrder, str]] = ..., tie_break: _Optional[_Iterable[str]] = ..., snapshot_id: _Optional[str] = ..., ordering_profile: _Optional[str] = ..., embedding_space_id: _Optional[str] = ..., index_id: _Optional[str] = ..., index_sequence: _Optional[int] = ..., approximate: _Optional[bool] = ..., distance_metric: _Optional[str] = ..., fusion_constant: _Optional[float] = ..., stale: _Optional[bool] = ..., temporal_basis: _Optional[_Union[TemporalBasis, str]] = ..., search_mode: _Optional[_Union[SearchMode, str]] = ..., lexical_index_sequence: _Optional[int] = ...) -> None: ...
 
 class QueryResponse(_message.Message):
-    __slots__ = ("results", "cursor", "applied_filters", "metadata", "operation_id", "event_ids", "relationships", "rankings")
+    __slots__ = ("results", "cursor", "applied_filters", "metadata", "operation_id", "event_ids", "relationships", "rankings", "content_states")
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     APPLIED_FILTERS_FIELD_NUMBER: _ClassVar[int]
@@ -575,6 +575,7 @@ class QueryResponse(_message.Message):
     EVENT_IDS_FIELD_NUMBER: _ClassVar[int]
     RELATIONSHIPS_FIELD_NUMBER: _ClassVar[int]
     RANKINGS_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_STATES_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[_common_pb2.MemoryEnvelope]
     cursor: str
     applied_filters: QueryFilters
@@ -583,7 +584,8 @@ class QueryResponse(_message.Message):
     event_ids: _containers.RepeatedScalarFieldContainer[str]
     relationships: _containers.RepeatedCompositeFieldContainer[RelationshipEnvelope]
     rankings: _containers.RepeatedCompositeFieldContainer[Ranking]
-    def __init__(self, results: _Optional[_Iterable[_Union[_common_pb2.MemoryEnvelope, _Mapping]]] = ..., cursor: _Optional[str] = ..., applied_filters: _Optional[_Union[QueryFilters, _Mapping]] = ..., metadata: _Optional[_Union[QueryMetadata, _Mapping]] = ..., operation_id: _Optional[str] = ..., event_ids: _Optional[_Iterable[str]] = ..., relationships: _Optional[_Iterable[_Union[RelationshipEnvelope, _Mapping]]] = ..., rankings: _Optional[_Iterable[_Union[Ranking, _Mapping]]] = ...) -> None: ...
+    content_states: _containers.RepeatedScalarFieldContainer[ContentState]
+    def __init__(self, results: _Optional[_Iterable[_Union[_common_pb2.MemoryEnvelope, _Mapping]]] = ..., cursor: _Optional[str] = ..., applied_filters: _Optional[_Union[QueryFilters, _Mapping]] = ..., metadata: _Optional[_Union[QueryMetadata, _Mapping]] = ..., operation_id: _Optional[str] = ..., event_ids: _Optional[_Iterable[str]] = ..., relationships: _Optional[_Iterable[_Union[RelationshipEnvelope, _Mapping]]] = ..., rankings: _Optional[_Iterable[_Union[Ranking, _Mapping]]] = ..., content_states: _Optional[_Iterable[_Union[ContentState, str]]] = ...) -> None: ...
 
 class InspectHistoryRequest(_message.Message):
     __slots__ = ("scope_id", "operation_id", "delegation_id", "purpose", "correlation_id", "actor", "snapshot_id", "object_id", "after_sequence", "to_sequence", "from_version", "to_version", "event_classes", "limit", "cursor", "relationship_id", "redaction_policy")

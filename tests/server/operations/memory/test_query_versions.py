@@ -9,6 +9,7 @@ import pytest
 
 from remit.v1 import common_pb2, memory_pb2
 from tests.cluster import Client, Cluster, Refusal, Workspace
+from tests.server.operations.memory.redactions import redact
 from tests.server.operations.memory.requests import (
     ACCEPT_ALL,
     CORROBORATED,
@@ -152,6 +153,16 @@ def test_references_to_model_cards_round_trip_and_are_filterable(workspace: Work
     assert version_ids(workspace, filters={"evidence_ref": DATASHEET, **ACCEPT_ALL}) == [made.version_id]
     moved = transition(workspace, made.object_id, newer.version_id, "lifecycle", "deprecated")
     assert moved.envelope.provenance == newer.envelope.provenance
+
+
+def test_rows_say_how_much_content_they_hold(workspace: Workspace) -> None:
+    first = workspace.create(canonical_content=b'{"a":1,"b":2}')
+    redact(workspace, first.object_id, first.version_id, "/a")
+    whole = workspace.create()
+    page = query_page(workspace, filters=ACCEPT_ALL | {"availability_state": [1, 2]}, result_kind=VERSIONS)
+    assert [row.object_id for row in page.results] == [first.object_id, first.object_id, whole.object_id]
+    partial, present = memory_pb2.CONTENT_STATE_PARTIAL, memory_pb2.CONTENT_STATE_PRESENT
+    assert list(page.content_states) == [partial, partial, present]
 
 
 def test_evidence_of_what_is_gone_finds_nothing(workspace: Workspace) -> None:
