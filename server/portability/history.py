@@ -1,7 +1,9 @@
-"""Grants and ledgers as they come in: judged here, then kept as they came, as history that gives no right.
+"""Grants and ledgers as they come in: judged here, then kept as history that gives no right.
 
 A ledger of ours is verified link by link, against the head it names; entries of a ledger without a chain are held to the
-draft's shape alone (ledger.md, Shape; P-7.7-08, P-15.4-03). Raises FieldRefused naming the field.
+draft's shape alone (ledger.md, Shape; P-7.7-08, P-15.4-03). Both are kept in clear and nothing erases them, so neither
+may hold what no event says: a ledger of ours that does is refused, and of an entry without a chain it is left out.
+Raises FieldRefused naming the field.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from server.wire.json_export import DRAFT_EVENT_TYPES
 from server.wire.refusal import FieldRefused
 from storage.encryption import IntegrityViolation
 from storage.ledger import genesis_hash, leaf_hash
+from storage.model.events import EVENT_CLASSES
 from storage.model.ledger_rows import EventRow
 from storage.model.times import from_datetime
 
@@ -49,6 +52,11 @@ _NAMES_VERSION: Final = frozenset(
         *("relationship_created", "relationship_updated"),
     }
 )
+
+_EXTENSION_TYPE: Final = "extension_event_type"
+# Beside what events of ours hold: what their entries of the draft say in the payload, and what the draft's own examples do.
+_DRAFT_KEYS: Final = frozenset({"delegation_id", _EXTENSION_TYPE, "idempotency_result"})
+_WORD_LENGTH_MAX: Final = 1024
 
 
 def check_delegation(value: Any) -> tuple[str, int, str]:
@@ -116,6 +124,30 @@ def check_event(value: Any) -> tuple[str, int, str]:
     return required_id(read, "event_id"), required_count(read, "sequence"), required_id(read, "scope_id")
 
 
+def kept_entry(record: bytes) -> bytes:
+    """Returns what is kept of an entry of a ledger without a chain: itself, its payload without what no event says."""
+    entry = records.parsed(record)
+    payload = entry.get("payload")
+    if not isinstance(payload, dict):
+        return record
+    known = _payload_keys(entry["event_type"]) | _payload_keys(payload.get(_EXTENSION_TYPE)) | _DRAFT_KEYS
+    kept = {key: value for key, value in payload.items() if key in known and _is_plain(value)}
+    return record if len(kept) == len(payload) else records.value_bytes(entry | {"payload": kept})
+
+
+def _payload_keys(event_type: object) -> frozenset[str]:
+    event_class = EVENT_CLASSES.get(event_type) if isinstance(event_type, str) else None
+    return frozenset() if event_class is None else event_class.payload_keys()
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is what events hold: a word, a number, or a list of words."""
+    words = value if isinstance(value, list) else [value]
+    return all(
+        len(word) <= _WORD_LENGTH_MAX if isinstance(word, str) else isinstance(word, int | float) for word in words
+    )
+
+
 def check_chainless(value: Any) -> None:
     """Accepts the record before entries of a ledger without a chain."""
     required_id(DraftObject(value, ("kind", "scope_id"), ()), "scope_id")
@@ -163,7 +195,9 @@ class ForeignChain:
         """Takes the next event as it was hashed; `draft` is the entry of the draft before it, None when there is none."""
         names = ("kind", "sequence", "recorded_at_us", "use_number", "body", "leaf_hash", "chain_hash")
         read = DraftObject(value, names, ())
-        row, workspace = _event_row(read)
+        row, workspace, payload = _event_row(read)
+        if not isinstance(payload, dict) or not payload.keys() <= _payload_keys(row.event_type):
+            raise FieldRefused("is not the body of an event", "body")
         if workspace != (self.identity.tenant_id, self.identity.scope_id):
             raise FieldRefused("is an event of another workspace", "body")
         if row.sequence != self._sequence + 1:
@@ -187,8 +221,8 @@ class ForeignChain:
             raise FieldRefused("is not where the chain ends", "chain_hash")
 
 
-def _event_row(read: DraftObject) -> tuple[EventRow, tuple[Any, Any]]:
-    """The row, and the tenant and workspace that its body names."""
+def _event_row(read: DraftObject) -> tuple[EventRow, tuple[Any, Any], Any]:
+    """The row, the tenant and workspace that its body names, and its payload."""
     try:
         body = b64decode(_long_text(read, "body"), validate=True)
         names = json.loads(body)
@@ -210,7 +244,7 @@ def _event_row(read: DraftObject) -> tuple[EventRow, tuple[Any, Any]]:
         **own,
         **{name: names.get(name) for name in ("object_id", "version_id", "delegation_id", "relationship_id")},
     )
-    return row, (names.get("tenant_id"), names.get("scope_id"))
+    return row, (names.get("tenant_id"), names.get("scope_id")), names.get("payload")
 
 
 def _long_text(read: DraftObject, key: str) -> str:

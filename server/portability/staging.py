@@ -16,6 +16,7 @@ from server.memory.lookups import lookups_of
 from server.memory.versions import Plaintexts, new_version, seal_parts
 from server.portability import records
 from server.portability.derived import vector_of_record
+from server.portability.history import kept_entry
 from server.portability.incoming import IncomingVersion
 from server.portability.planning import ImportPlan
 from server.portability.reading import Thing, kind_of, versions_of
@@ -120,7 +121,7 @@ async def stage_memory(
         refs = await _sealed(staging, owner, version, previous)
         before = None if previous is None else previous.core
         core = replace(core, parts=refs, previous_version_id=None if before is None else before.version_id)
-        if derived and isinstance(core, VersionCore) and last.availability_state is not AvailabilityState.DELETED:
+        if derived and isinstance(core, VersionCore) and _may_be_derived_of(core, last):
             staging.sources[core.version_id] = core
         await _stage_version(staging, core, version, before, policy_basis)
         if core.version_id == last.version_id:
@@ -136,6 +137,13 @@ def _kept(version: IncomingVersion, last: VersionCore | RelationshipCore) -> Inc
     if last.availability_state is AvailabilityState.DELETED and version.core.version_id != last.version_id:
         return replace(version, plaintexts=Plaintexts())
     return version
+
+
+def _may_be_derived_of(core: VersionCore, last: VersionCore | RelationshipCore) -> bool:
+    """Returns whether RegisterDerivative would take an artifact of the version, `last` being its object's current one."""
+    if last.availability_state is AvailabilityState.PARTIALLY_REDACTED:
+        return core.version_id == last.version_id  # what was redacted since may be in a vector of the version before
+    return last.availability_state is AvailabilityState.AVAILABLE
 
 
 def _renamed(core: VersionCore | RelationshipCore, plan: ImportPlan) -> VersionCore | RelationshipCore:
@@ -250,18 +258,25 @@ def _columns(columns: Mapping[str, object]) -> dict[str, Any]:
 
 
 async def stage_history(staging: Staging, spool: Spool) -> None:
-    """Stages grants and ledgers of another origin exactly as they came. Raises StaleFacts, Refused."""
-    chained = False
+    """Stages grants and ledgers of another origin as they came, of entries without a chain only what events say.
+
+    Raises StaleFacts, Refused.
+    """
+    begun = chained = False
     for kind, record in spool:
         own = kind.removeprefix(records.HISTORY)
         if own.removesuffix(records.SIDE) == records.DELEGATION:
             await staging.add("delegation", {"kind": own}, record)
         elif own.removesuffix(records.SIDE) in (records.LEDGER, records.EVENT):
-            if kind == records.EVENT and not chained:
+            if own == records.LEDGER:
+                chained = records.LEDGER_ID in records.parsed(record)
+            if kind == records.EVENT and not begun:
                 first = records.chainless_ledger(records.parsed(record)["scope_id"])
                 await staging.add("ledger", {"kind": records.LEDGER}, first)
-            chained = chained or kind in (records.LEDGER, records.EVENT)
-            await staging.add("ledger", {"kind": own}, record)
+                chained = False
+            begun = begun or kind in (records.LEDGER, records.EVENT)
+            kept = record if chained or own != records.EVENT else kept_entry(record)
+            await staging.add("ledger", {"kind": own}, kept)
 
 
 async def stage_derived(

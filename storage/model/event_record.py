@@ -30,6 +30,11 @@ class Event:
     TYPE: ClassVar[str]
     NAMES_VERSION: ClassVar[bool] = False
 
+    @classmethod
+    def payload_keys(cls) -> frozenset[str]:
+        """Returns the wire's keys of everything that the payload may hold."""
+        return frozenset(key for _, key in _keys_of(cls))
+
     def payload(self) -> dict[str, JsonValue]:
         """Returns the payload; absent optional fields are omitted."""
         return {key: value for name, key in _keys_of(type(self)) if (value := getattr(self, name)) is not None}
