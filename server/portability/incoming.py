@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from server.domain_errors import InvalidObject
 from server.memory.versions import Plaintexts
 from server.portability.draft_objects import DraftObject
 from server.portability.draft_parts import (
@@ -27,6 +28,7 @@ from server.portability.draft_parts import (
     signals_of,
     states_of,
 )
+from server.wire.content_schemas import check_content
 from server.wire.grammars import is_extension_object_type, is_object_type
 from server.wire.json_export import WITHHELD_CONTENT, one_line
 from server.wire.refusal import FieldRefused
@@ -181,6 +183,21 @@ def with_side(version: IncomingVersion, side: Side) -> IncomingVersion:
     if side.provenance_withheld:
         provenance = None
     return IncomingVersion(version.core, Plaintexts(content, provenance, integrity), version.relationship_refs)
+
+
+def shape_refusal(version: IncomingVersion, place: str) -> InvalidObject | None:
+    """Returns how Create would refuse a content whose type has a closed shape, None when it would not (P-8.2-08).
+
+    `place` is the record's own.
+    """
+    core, content = version.core, version.plaintexts.content
+    if content is None or not isinstance(core, VersionCore):
+        return None
+    try:
+        check_content(core.object_type, content)
+    except InvalidObject as refused:
+        return InvalidObject(f"{place}.{refused.field}", f"{refused.problem} (memory_object {core.object_id})")
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from server.portability.history import (
     check_delegation_side,
     check_event,
 )
-from server.portability.incoming import VERSIONED_KINDS, IncomingVersion, side_of, with_side
+from server.portability.incoming import VERSIONED_KINDS, IncomingVersion, shape_refusal, side_of, with_side
 from server.wire.grammars import is_extension_object_type
 from server.wire.json_text import JsonTextRefused, parse_json_text
 from server.wire.limits import Limits
@@ -30,7 +30,7 @@ from server.wire.refusal import FieldRefused
 from storage.model.identifiers import is_id
 from storage.model.memory import SPEC_VERSION, VersionCore
 from storage.model.relationship import RelationshipCore
-from storage.model.states import Dimension
+from storage.model.states import AvailabilityState, Dimension
 from storage.model.workspace import WorkspacePolicy
 
 _CONTENT: Final = "canonical_content"
@@ -41,13 +41,23 @@ _ID_KEYS: Final = ("object_id", "relationship_id", "embedding_space_id", "delega
 
 @dataclass(slots=True)
 class Thing:
-    """An object or a relationship of the export: where it begins, the ids of its versions, and its last one."""
+    """An object or a relationship of the export: where it begins, the ids of its versions, and its last one.
+
+    `misshapen` is the first content that breaks the shape of its type. What redactions took from may, in every version.
+    """
 
     kind: str
     id: str
     first_record: int
     last: VersionCore | RelationshipCore
     version_ids: list[str] = field(default_factory=list)
+    was_masked: bool = False
+    misshapen: InvalidObject | None = None
+
+    def check_shape(self) -> None:
+        """Raises InvalidObject for a content that the service would have refused."""
+        if self.misshapen and not self.was_masked and self.last.availability_state is AvailabilityState.AVAILABLE:
+            raise self.misshapen
 
 
 @dataclass(slots=True)
@@ -125,6 +135,8 @@ class ExportReader:
             self._end_chain()
         except FieldRefused as refusal:
             raise InvalidObject(f"records[{self.number}]", refusal.problem) from None
+        for thing in self.things.values():
+            thing.check_shape()
         if trailer.record_count != self.number:
             raise InvalidObject("trailer.record_count", f"is not the number of records, {self.number}")
         for name, digest in (("digest", self.digest.whole), ("memory_digest", self.digest.memory)):
@@ -197,9 +209,12 @@ class ExportReader:
             raise FieldRefused("must follow the version before it", "sequence")
         elif _lasting(core) != _lasting(thing.last):
             raise FieldRefused("is not what it was in the version before it", "object_type")
+        elif thing.last.availability_state is AvailabilityState.DELETED:
+            raise FieldRefused("follows a tombstone, which is final", "sequence")
         self._version_ids.add(core.version_id)
         self._key = (version.id, core.sequence)
         thing.last = core
+        thing.was_masked |= core.availability_state is AvailabilityState.PARTIALLY_REDACTED
         thing.version_ids.append(core.version_id)
 
     def _demand_admitted(self, core: VersionCore) -> None:
@@ -220,11 +235,15 @@ class ExportReader:
         side = side_of(value, kind, id_key, pending.version.id, pending.version.core.version_id)
         if side.content_text is not None and len(side.content_text.encode()) > self._content_bytes_max:
             raise FieldRefused("is larger than the limit", "canonical_content_text")
-        with_side(pending.version, side)
-        self._pending = None
+        pending.version = with_side(pending.version, side)
+        self._settle()
 
     def _settle(self) -> None:
-        self._pending = None
+        """Judges the content taken last, now that no side record can follow."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            thing = self.things[kind_of(pending.version.core), pending.version.id]
+            thing.misshapen = thing.misshapen or shape_refusal(pending.version, f"records[{pending.number}]")
 
     # History
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import Refusal, Workspace
+from tests.cluster import OTHER_TENANT, Refusal, Workspace
+from tests.server.operations.memory.redactions import ERASE, redact
+from tests.server.operations.memory.requests import delete
 from tests.server.operations.portability.drafts import SCOPE, a_version, draft_export
 from tests.server.operations.portability.exports import take_export, take_import
 from tests.server.operations.portability.rich import verified
@@ -90,3 +92,63 @@ def test_of_what_was_deleted_only_the_tombstone_is_kept(workspace: Workspace) ->
     [first, last] = [each for each in again.kinds("memory_object") if each["object_id"] == "mem:gone"]
     assert (first["availability_state"], last["availability_state"]) == ("available", "deleted")
     assert first["canonical_content"] == last["canonical_content"] == {"tombstone": True}
+
+
+def test_a_vector_from_before_a_redaction_is_left_out(workspace: Workspace) -> None:
+    """What was redacted may be in it; RegisterDerivative refuses it as well."""
+    masked = {"availability_state": "partially_redacted", "canonical_content": {"statement": None}}
+    hidden = {"availability_state": "redacted", "canonical_content": {"tombstone": True}}
+    answer = take_import(
+        workspace,
+        draft_export(
+            ("memory_object", a_version("mem:hidden")),
+            ("memory_object", a_version("mem:hidden", 2, **hidden)),
+            ("memory_object", a_version("mem:masked")),
+            ("memory_object", a_version("mem:masked", 2, **masked)),
+            ("memory_object", a_version("mem:open")),
+            ("memory_object", a_version("mem:open", 2)),
+            ("embedding_space", SPACE),
+            *(a_vector(f"mem:{name}", sequence) for name in ("hidden", "masked", "open") for sequence in (1, 2)),
+        ),
+        remap=True,
+    )
+    assert stored(workspace, "vectors") == ["mem:masked", "mem:open", "mem:open"]
+    assert answer.derived == 1 + 3
+    verified(workspace)
+
+
+@pytest.mark.parametrize("kind", ["memory_object", "relationship"])
+def test_a_tombstone_is_final(workspace: Workspace, kind: str) -> None:
+    records = [("memory_object", a_version("mem:1"))]
+    if kind == "relationship":
+        records += [a_relationship("mem:1"), a_relationship("mem:1", 2, **TOMBSTONE), a_relationship("mem:1", 3)]
+    else:
+        records += [(kind, a_version("mem:1", 2, **TOMBSTONE)), (kind, a_version("mem:1", 3))]
+    with pytest.raises(Refusal) as refusal:
+        take_import(workspace, draft_export(*records), remap=True)
+    assert (refusal.value.reason, refusal.value.fields) == ("INVALID_OBJECT", [f"records[{len(records)}].sequence"])
+    with pytest.raises(Refusal) as refusal:
+        workspace.read("mem:1")
+    assert refusal.value.reason == "OBJECT_NOT_FOUND"
+
+
+def test_content_has_the_shape_of_its_type_where_nothing_was_removed(workspace: Workspace) -> None:
+    """As Create demands it; what is left after a redaction has no shape to be held to."""
+    odd = {"object_type": "tool_result", "canonical_content": "nonsense"}
+    with pytest.raises(Refusal) as refusal:
+        take_import(
+            workspace,
+            draft_export(("memory_object", a_version()), ("memory_object", a_version("mem:odd", **odd))),
+            remap=True,
+        )
+    assert (refusal.value.reason, refusal.value.fields) == ("INVALID_OBJECT", ["records[2].canonical_content"])
+    assert "(memory_object mem:odd)" in refusal.value.message
+    made = workspace.create(
+        object_type="working_memory", canonical_content=b'{"task_ref":"task:1","content":1,"purpose":"why"}'
+    )
+    redact(workspace, made.object_id, made.version_id, "/task_ref", mode=ERASE)
+    gone = workspace.create(object_type="working_memory", canonical_content=b'{"task_ref":"task:1","content":1}')
+    delete(workspace, gone.object_id, gone.version_id)
+    restored = Workspace(workspace.cluster, OTHER_TENANT)
+    assert take_import(restored, take_export(workspace), remap=True).objects == 2
+    verified(restored)
