@@ -11,7 +11,7 @@ from remit.v1 import portability_pb2
 from server.authority.refusals import Refused, StaleFacts
 from server.call import Call, Change
 from server.portability import records
-from server.portability.planning import TOMBSTONED, ImportPlan
+from server.portability.planning import CROSS_SCOPE, TOMBSTONED, ImportPlan
 from server.portability.reading import ExportReader, Thing
 from server.portability.spool import Spool
 from server.portability.staging import Staging, stage_derived, stage_history, stage_memory
@@ -164,6 +164,7 @@ def _kept(response: portability_pb2.ImportWorkspaceResponse) -> dict[str, Any]:
         "import_id": response.import_id,
         "event_ids": list(response.event_ids),
         "id_map": [[each.kind, each.source_id, each.id] for each in response.id_map],
+        "cross_scope": [each.id for each in response.refusals if each.reason == CROSS_SCOPE],
     }
 
 
@@ -181,10 +182,13 @@ async def answer_of_earlier(
         operation_id=call.operation_id,
         scope_id=call.scope_id,
     )
+    things = incoming.reader.things
+    for relationship_id in result["cross_scope"]:
+        response.refusals.append(_refusal(things[records.RELATIONSHIP, relationship_id], CROSS_SCOPE))
     renamed = {(kind, source): new for kind, source, new in result["id_map"]}
     here = {
         renamed.get(key, thing.id): thing
-        for key, thing in incoming.reader.things.items()
+        for key, thing in things.items()
         if thing.kind == records.MEMORY_OBJECT and thing.last.availability_state is not AvailabilityState.DELETED
     }
     ids = list(here)

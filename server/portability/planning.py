@@ -7,7 +7,7 @@ overwritten: neither a version, nor a tombstone, nor a hold (P-8.4-05; field rep
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,7 +19,6 @@ from server.portability import records
 from server.portability.comparing import Fingerprint, Key, fingerprint_of, fingerprints_here
 from server.portability.crossing import Crossings
 from server.portability.derived import DerivedReader
-from server.portability.incoming import IncomingVersion
 from server.portability.reading import Thing, kind_of, versions_of
 from server.portability.spool import Spool
 from storage.commands import AlsoGuard
@@ -55,6 +54,26 @@ class ImportPlan:
         return (thing for key, thing in things.items() if key not in self.skipped)
 
 
+def renamed(core: VersionCore | RelationshipCore, plan: ImportPlan) -> VersionCore | RelationshipCore:
+    """Returns a version as it is named here, its ends too."""
+
+    def name(kind: str, thing_id: str) -> str:
+        return plan.renamed.get((kind, thing_id), thing_id)
+
+    if isinstance(core, VersionCore):
+        return replace(core, object_id=name(records.MEMORY_OBJECT, core.object_id))
+    return replace(
+        core,
+        relationship_id=name(records.RELATIONSHIP, core.relationship_id),
+        source_object_id=name(records.MEMORY_OBJECT, core.source_object_id),
+        target_object_id=(
+            name(records.MEMORY_OBJECT, core.target_object_id)
+            if core.target_scope == core.scope_id
+            else core.target_object_id
+        ),
+    )
+
+
 async def plan_import(
     call: Call, things: Mapping[Key, Thing], derived: DerivedReader, spool: Spool, *, remap: bool
 ) -> ImportPlan:
@@ -65,10 +84,10 @@ async def plan_import(
     """
     plan = ImportPlan()
     here = await _things_here(call, things)
-    standing = {key for key, found in here.items() if not found.deleted}
-    plan.skipped.update((key, TOMBSTONED) for key, found in here.items() if found.deleted)
-    if standing:
-        await _compare(call, things, spool, {key: here[key] for key in standing}, plan, remap=remap)
+    # Objects first: what they are called here is what relationships end in.
+    for kind in (records.MEMORY_OBJECT, records.RELATIONSHIP):
+        of_kind = {key: found for key, found in here.items() if key[0] == kind}
+        await _compare(call, things, spool, of_kind, plan, remap=remap)
     await _check_version_ids(call, things, plan)
     await _check_ends(call, things, plan)
     plan.new_spaces = await _new_spaces(call, derived)
@@ -86,10 +105,10 @@ async def _new_spaces(call: Call, derived: DerivedReader) -> tuple[str, ...]:
     return tuple(space_id for space_id in derived.spaces if space_id not in found)
 
 
-async def _things_here(call: Call, things: Mapping[Key, Thing]) -> dict[Key, ObjectHere]:
+async def _things_here(call: Call, keys: Collection[Key]) -> dict[Key, ObjectHere]:
     found: dict[Key, ObjectHere] = {}
     for kind, load in ((records.MEMORY_OBJECT, objects_here), (records.RELATIONSHIP, relationships_here)):
-        ids = [thing_id for thing_kind, thing_id in things if thing_kind == kind]
+        ids = [thing_id for thing_kind, thing_id in keys if thing_kind == kind]
         for start in range(0, len(ids), _IDS_PER_STATEMENT):
             part = ids[start : start + _IDS_PER_STATEMENT]
             rows = await load(call.services.database, call.tenant_id, call.scope_id, part)
@@ -104,31 +123,60 @@ async def _compare(
     call: Call,
     things: Mapping[Key, Thing],
     spool: Spool,
-    standing: Mapping[Key, ObjectHere],
+    here: Mapping[Key, ObjectHere],
     plan: ImportPlan,
     *,
     remap: bool,
 ) -> None:
     """Holds what stands here to what came: the same is skipped, another one under the id is renamed or refused."""
-    local = await fingerprints_here(call, standing)
+    plan.skipped.update((key, TOMBSTONED) for key, found in here.items() if found.deleted)
+    standing = {key: found for key, found in here.items() if not found.deleted}
+    if not standing:
+        return
+    local = await fingerprints_here(call, {(kind, found.id) for (kind, _), found in standing.items()})
     differing: set[Key] = set()
     for number, version in versions_of(spool, call.tenant_id, call.scope_id):
         if number % _RECORDS_PER_TURN == 0:
             await asyncio.sleep(0)
         key = (kind_of(version.core), version.id)
-        if key in standing and not _is_same(local[key].get(version.core.sequence), version, standing[key]):
-            differing.add(key)
+        if key in standing:
+            found = standing[key]
+            came = fingerprint_of(renamed(version.core, plan), version.plaintexts)
+            if not _is_same(local[key[0], found.id].get(version.core.sequence), came, found):
+                differing.add(key)
+    clashing: list[Key] = []
     for key, found in standing.items():
         if key not in differing:
             plan.skipped[key] = IDENTICAL
             continue
-        shared = {each.version_id for each in local[key].values()} & set(things[key].version_ids)
+        shared = {each.version_id for each in local[key[0], found.id].values()} & set(things[key].version_ids)
         if remap and not shared:
-            plan.renamed[key] = new_id()
+            clashing.append(key)
         elif found.retention_state == "legal_hold":
             raise LegalHold(found.id)
         else:
             raise _conflict(call, things[key], found)
+    if clashing:
+        await _rename(call, things, spool, clashing, plan)
+
+
+async def _rename(
+    call: Call, things: Mapping[Key, Thing], spool: Spool, clashing: Collection[Key], plan: ImportPlan
+) -> None:
+    """Gives another id here; what an earlier import gave one keeps it, and is held to what stands under that."""
+    owners: dict[Key, set[str]] = {}
+    of_version = {version_id: key for key in clashing for version_id in things[key].version_ids}
+    taken = await version_ids_here(call.services.database, call.tenant_id, call.scope_id, list(of_version))
+    for version_id, kind, owner_id in taken:
+        key = of_version[version_id]
+        if kind == key[0]:
+            owners.setdefault(key, set()).add(owner_id)
+    # The versions of one thing that lie in several here are no renaming of ours: their ids are refused later.
+    earlier = {key: next(iter(ids)) for key, ids in owners.items() if len(ids) == 1}
+    plan.renamed.update((key, earlier.get(key) or new_id()) for key in clashing)
+    found = await _things_here(call, {(kind, earlier[kind, thing_id]) for kind, thing_id in earlier})
+    here = {key: found[key[0], name] for key, name in earlier.items()}
+    await _compare(call, things, spool, here, plan, remap=False)
 
 
 def _conflict(call: Call, thing: Thing, found: ObjectHere) -> VersionConflict:
@@ -137,8 +185,7 @@ def _conflict(call: Call, thing: Thing, found: ObjectHere) -> VersionConflict:
     return VersionConflict(thing.version_ids[-1], found.version_id if readable else None, found.id)
 
 
-def _is_same(local: Fingerprint | None, version: IncomingVersion, here: ObjectHere) -> bool:
-    came = fingerprint_of(version.core, version.plaintexts)
+def _is_same(local: Fingerprint | None, came: Fingerprint, here: ObjectHere) -> bool:
     if local is None or (local.version_id, local.envelope) != (came.version_id, came.envelope):
         return False
     # What either side can't show whole is the same as far as anybody can tell.

@@ -6,7 +6,7 @@ Rows are staged some at a time, so that no more than a batch of them is ever hel
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
@@ -18,7 +18,7 @@ from server.portability import records
 from server.portability.derived import vector_of_record
 from server.portability.history import kept_entry
 from server.portability.incoming import IncomingVersion
-from server.portability.planning import ImportPlan
+from server.portability.planning import ImportPlan, renamed
 from server.portability.reading import Thing, kind_of, versions_of
 from server.portability.spool import Spool
 from server.portability.version_events import primary_event
@@ -29,6 +29,7 @@ from storage.model.memory import PartKind, PartRef, VersionCore, envelope_digest
 from storage.model.relationship import RelationshipCore, content_owner, relationship_core_bytes
 from storage.model.states import AvailabilityState
 from storage.model.times import iso_text
+from storage.portable_vectors import artifacts_here
 
 _ROWS_PER_BATCH: Final = 500
 _BYTES_PER_BATCH: Final = 2 << 20
@@ -116,7 +117,7 @@ async def stage_memory(
             previous = None
         last = things[key].last
         version = _kept(version, last)
-        core = _renamed(version.core, plan)
+        core = renamed(version.core, plan)
         owner = core.object_id if isinstance(core, VersionCore) else content_owner(core.relationship_id)
         refs = await _sealed(staging, owner, version, previous)
         before = None if previous is None else previous.core
@@ -144,24 +145,6 @@ def _may_be_derived_of(core: VersionCore, last: VersionCore | RelationshipCore) 
     if last.availability_state is AvailabilityState.PARTIALLY_REDACTED:
         return core.version_id == last.version_id  # what was redacted since may be in a vector of the version before
     return last.availability_state is AvailabilityState.AVAILABLE
-
-
-def _renamed(core: VersionCore | RelationshipCore, plan: ImportPlan) -> VersionCore | RelationshipCore:
-    def name(kind: str, thing_id: str) -> str:
-        return plan.renamed.get((kind, thing_id), thing_id)
-
-    if isinstance(core, VersionCore):
-        return replace(core, object_id=name(records.MEMORY_OBJECT, core.object_id))
-    return replace(
-        core,
-        relationship_id=name(records.RELATIONSHIP, core.relationship_id),
-        source_object_id=name(records.MEMORY_OBJECT, core.source_object_id),
-        target_object_id=(
-            name(records.MEMORY_OBJECT, core.target_object_id)
-            if core.target_scope == core.scope_id
-            else core.target_object_id
-        ),
-    )
 
 
 async def _sealed(
@@ -282,7 +265,10 @@ async def stage_history(staging: Staging, spool: Spool) -> None:
 async def stage_derived(
     staging: Staging, spaces: Mapping[str, EmbeddingSpace], spool: Spool, new_spaces: Collection[str]
 ) -> int:
-    """Stages embedding spaces that are new here, and vectors of versions that are; returns how many of both."""
+    """Stages embedding spaces that are new here, and vectors of versions that are; returns how many of both.
+
+    An artifact of a vector's name that is here already stays what it is.
+    """
     count = 0
     for space_id in new_spaces:
         space = spaces[space_id]
@@ -291,6 +277,7 @@ async def stage_derived(
         fields |= {"created_at": iso_text(space.created_at_us), "created_by": created_by.for_core()}
         await staging.add("space", fields)
         count += 1
+    batch: list[tuple[dict[str, Any], bytes]] = []
     for kind, record in spool:
         if kind != records.VECTOR:
             continue
@@ -310,6 +297,19 @@ async def stage_derived(
             "sequence": source.sequence,
             "content_id": None if content is None else str(content.content_id),
         }
-        await staging.add("vector", fields, vector_text(vector.vector))
-        count += 1
-    return count
+        batch.append((fields, vector_text(vector.vector)))
+        if len(batch) == _RECORDS_PER_TURN:
+            count += await _stage_vectors(staging, batch)
+            batch = []
+    return count + await _stage_vectors(staging, batch)
+
+
+async def _stage_vectors(staging: Staging, batch: Sequence[tuple[dict[str, Any], bytes]]) -> int:
+    """Stages the vectors whose names are free here; returns how many."""
+    call = staging.call
+    names = [(fields["artifact_type"], fields["artifact_id"], fields["artifact_version"]) for fields, _ in batch]
+    taken = await artifacts_here(call.services.database, call.tenant_id, call.scope_id, names)
+    free = [vector for name, vector in zip(names, batch, strict=True) if name not in taken]
+    for fields, vector in free:
+        await staging.add("vector", fields, vector)
+    return len(free)
