@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from storage.database import Database
@@ -91,3 +92,25 @@ async def page_of_vectors(
         **{"type": after[0], "id": after[1], "version": after[2]},
     }
     return [ExportedVector(*row) for row in await database.tenant_rows(tenant_id, _VECTORS, params)]
+
+
+ArtifactName = tuple[str, str, str]
+"""Type, id and version of an artifact that this service keeps."""
+
+_ARTIFACTS_HERE: Final = """
+select k.type, k.id, k.version from unnest(%b::text[], %b::text[], %b::text[]) k(type, id, version)
+ cross join lateral (
+    select from remit.derivatives d
+     where d.tenant_id = %s and d.scope_id = %s and d.store_id = '' and d.artifact_type = k.type
+       and d.artifact_id = k.id and d.artifact_version = k.version limit 1) d"""
+
+
+async def artifacts_here(
+    database: Database, tenant_id: str, scope_id: str, names: Sequence[ArtifactName]
+) -> frozenset[ArtifactName]:
+    """Returns those of the names that artifacts of the workspace have."""
+    if not names:
+        return frozenset()
+    columns = [list(column) for column in zip(*names, strict=True)]
+    rows = await database.tenant_rows(tenant_id, _ARTIFACTS_HERE, (*columns, tenant_id, scope_id))
+    return frozenset((row[0], row[1], row[2]) for row in rows)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import OTHER_TENANT, Refusal, Workspace
+from tests.server.operations.derived.embeddings import register, register_space
 from tests.server.operations.memory.redactions import ERASE, redact
 from tests.server.operations.memory.requests import delete
 from tests.server.operations.portability.drafts import SCOPE, a_version, draft_export
@@ -152,3 +153,19 @@ def test_content_has_the_shape_of_its_type_where_nothing_was_removed(workspace: 
     restored = Workspace(workspace.cluster, OTHER_TENANT)
     assert take_import(restored, take_export(workspace), remap=True).objects == 2
     verified(restored)
+
+
+def test_a_vector_whose_name_is_taken_is_not_counted(workspace: Workspace) -> None:
+    exported = draft_export(
+        ("memory_object", a_version("mem:1")),
+        ("memory_object", a_version("mem:2")),
+        ("embedding_space", SPACE),
+        a_vector("mem:1"),
+        a_vector("mem:2"),
+    )
+    register_space(workspace, **{name: value for name, value in SPACE.items() if name != "embedding_space_id"})
+    made = workspace.create()
+    register(workspace, made, (0.1, 0.2), artifact_id="artifact:mem:1:1")
+    assert take_import(workspace, exported, remap=True).derived == 1
+    assert stored(workspace, "vectors") == ["mem:2", made.object_id]
+    verified(workspace)
