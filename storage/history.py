@@ -170,7 +170,10 @@ def _add_range(where: Conditions, column: str, query: HistoryQuery) -> None:
 
 def _add_events(where: Conditions, query: HistoryQuery) -> None:
     _add_range(where, "e.sequence", query)
-    where.equal({"e.object_id": query.object_id})
+    if query.object_id is not None:
+        where.equal({"e.object_id": query.object_id})
+        # A relationship's events are told where both its ends were judged, though they name an object as well.
+        where.add("e.relationship_id is null")
     where.one_of("e.event_type", query.event_types)
     if query.object_ids is not None:
         where.add(f"e.object_id = any ({where.bind(list(query.object_ids), 'text[]')})")

@@ -40,10 +40,9 @@ class LinkedEvent:
 class EventQuery:
     """Which events to list, in ledger order. `event_types`, when not empty, names the only ones.
 
-    With `authority`, which must all cover an event's object, or both ends of its relationship, events that name neither are
-    left out. `own_actor_id`
-    leaves only that actor's grants, revocations and exercises. `to_sequence` also pins the pages to the first one's
-    head.
+    With `authority`, which must all cover both ends of an event's relationship, or its object where it is of none, events
+    that name neither are left out. `own_actor_id` leaves only that actor's grants, revocations and exercises.
+    `to_sequence` also pins the pages to the first one's head.
     """
 
     scope_id: str
@@ -104,14 +103,17 @@ _OF_RELATIONSHIP: Final = """(e.relationship_id is not null and exists (
 
 
 def add_event_authority(where: Conditions, authority: Sequence[RowFilter]) -> None:
-    """Adds that every filter covers the event's object, by the type it is stored with, or both ends of its relationship.
+    """Adds that every filter covers both ends of the event's relationship, or, where it is of none, its object.
 
-    Nothing without filters. Of a relationship that ends in another workspace, nothing is told here.
+    Objects are judged by the type they are stored with; nothing is added without filters. Of a relationship that ends in
+    another workspace, nothing is told here.
     """
     if not authority:
         return
     covered = " and ".join(where.covers(one, "o.object_type", "e.object_id") for one in authority)
-    where.add(f"({covered} or {_OF_RELATIONSHIP.format(ends=ends_covered(where, authority))})")
+    where.add(
+        f"(e.relationship_id is null and {covered} or {_OF_RELATIONSHIP.format(ends=ends_covered(where, authority))})"
+    )
 
 
 # As in storage.objects: a lateral subquery with a limit can only be looked up by key.

@@ -103,7 +103,9 @@ async def promotion(
         target_version_id=core.version_id,
         relationship_id=draft.relationship_id,
     )
-    events.append(call.event(promoted, object_id=core.object_id, version_id=core.version_id))
+    # An event of the relationship too: it names both ends, so who may know of only one is not given it.
+    named = {"object_id": core.object_id, "version_id": core.version_id, "relationship_id": draft.relationship_id}
+    events.append(call.event(promoted, **named))
     return Promotion(target, source, replace(carried, integrity=None), source_parts, relationship, events)
 
 

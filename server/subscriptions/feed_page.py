@@ -13,7 +13,8 @@ from storage.ledger_feed import FedEvent
 from storage.objects import Heads
 
 _CLOSED: Final = "subscription_closed"
-_RELATIONSHIP_EVENTS: Final = frozenset({"relationship_created", "relationship_updated"})
+# A promotion is told as what it relates: its target and its source.
+_RELATIONSHIP_EVENTS: Final = frozenset({"relationship_created", "relationship_updated", "working_memory_promoted"})
 
 Objects = tuple[tuple[str, str], ...]
 """Stored type and id of each object."""
