@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from authz.decision import Allowed
+from authz.permissions import INSPECT_HISTORY, READ
+from authz.request import ABSENT, Absence, Touched
+from server.authority.refusals import StaleFacts
 from server.call import Call
 from server.domain_errors import ObjectNotFound
 from server.memory.retrieval import Loaded, load
 from server.snapshots.sealed import sealed_snapshot
 from storage.model.snapshot import Snapshot
+from storage.object_types import load_object_types
 from storage.snapshots import version_at
+from storage.workspaces import load_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,38 @@ class SnapshotBound:
 async def snapshot_of(call: Call, snapshot_id: str) -> Snapshot:
     """Returns a snapshot of the call's workspace. Raises as `sealed_snapshot`, whose warning holds here too."""
     return await sealed_snapshot(call.services, call.tenant_id, call.scope_id, snapshot_id)
+
+
+async def demand_members(call: Call, object_ids: Sequence[str]) -> None:
+    """Judges the chosen members of a snapshot: each must be one that the caller may read or whose history it may inspect.
+
+    An absent one is judged like one out of bounds. Raises Refused.
+    """
+    types = await load_object_types(call.services.database, call.tenant_id, call.scope_id, object_ids)
+    for object_id in object_ids:
+        object_type = types.get(object_id, ABSENT)
+        if not _may_see(call, object_id, object_type):
+            call.demand([Touched(object_id, object_type)], action=READ)
+
+
+async def shown(call: Call, snapshot: Snapshot) -> Snapshot:
+    """Returns the snapshot with those of its chosen members only that the caller may read or inspect. Raises StaleFacts."""
+    chosen = snapshot.included_object_ids or ()
+    types = await load_object_types(call.services.database, call.tenant_id, call.scope_id, chosen)
+    visible = tuple(object_id for object_id in chosen if _may_see(call, object_id, types.get(object_id, ABSENT)))
+    [heads] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
+    call.confirm(heads)
+    if len(visible) == len(chosen):
+        return snapshot
+    # What a right just given shows is never left out.
+    if heads is None or heads.policy_revision != call.view.enforcer.policy_revision:
+        raise StaleFacts
+    return replace(snapshot, included_object_ids=visible)
+
+
+def _may_see(call: Call, object_id: str, object_type: str | Absence) -> bool:
+    touched = [Touched(object_id, object_type)]
+    return any(isinstance(call.evaluate(action, touched), Allowed) for action in (READ, INSPECT_HISTORY))
 
 
 async def snapshot_bound(call: Call, snapshot_id: str) -> SnapshotBound | None:

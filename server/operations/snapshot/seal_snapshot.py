@@ -13,7 +13,7 @@ from remit.v1 import snapshot_pb2
 from server.authority.refusals import StaleFacts
 from server.call import Call, Change
 from server.domain_errors import InvalidRequest, InvalidStateTransition, ObjectNotFound
-from server.snapshots.reading import snapshot_of
+from server.snapshots.reading import demand_members, shown, snapshot_of
 from server.wire.snapshots import snapshot_message
 from server.wire.times import microseconds_of
 from storage.commands import ColdChange, Status
@@ -32,8 +32,8 @@ _MEMBERS_AT_ONCE: Final = 5_000
 async def handle(call: Call, request: snapshot_pb2.SealSnapshotRequest) -> snapshot_pb2.SealSnapshotResponse:
     """Seals the workspace, or chosen objects of it, as it stands.
 
-    Raises InvalidRequest, ObjectNotFound for a member that is not there, InvalidStateTransition when the id is a
-    snapshot's already: a sealed snapshot takes nothing more.
+    Raises Refused for a member that the caller may not see, InvalidRequest, ObjectNotFound for one that is not there,
+    InvalidStateTransition when the id is a snapshot's already: a sealed snapshot takes nothing more.
     """
     earlier = call.replayed()
     if earlier is not None:
@@ -44,6 +44,7 @@ async def handle(call: Call, request: snapshot_pb2.SealSnapshotRequest) -> snaps
     call.confirm(heads)
     if heads is None:
         raise StaleFacts
+    await demand_members(call, request.included_object_ids)
     await _demand_spaces(call, request)
     snapshot = await _described(call, request, heads)
     core = snapshot_bytes(snapshot)
@@ -136,10 +137,8 @@ def _clock(request: snapshot_pb2.SealSnapshotRequest) -> DeterministicClock | No
 async def _answer(
     call: Call, snapshot_id: str, event_ids: list[str], operation_id: str
 ) -> snapshot_pb2.SealSnapshotResponse:
-    """The answer that an idempotency key keeps: a descriptor never changes."""
-    snapshot = await snapshot_of(call, snapshot_id)
-    [heads] = await load_heads(call.services.database, call.tenant_id, [call.scope_id])
-    call.confirm(heads)
+    """The answer that an idempotency key keeps: a descriptor never changes, but what the caller may see of it may."""
+    snapshot = await shown(call, await snapshot_of(call, snapshot_id))
     return snapshot_pb2.SealSnapshotResponse(
         snapshot=snapshot_message(snapshot), event_ids=event_ids, replayed=True, operation_id=operation_id
     )

@@ -206,6 +206,25 @@ def test_without_a_snapshot_the_answer_is_best_effort(workspace: Workspace) -> N
     assert nearest(workspace, snapshot_id=sealed.snapshot_id).metadata.approximate
 
 
+def test_a_limited_caller_is_not_told_whose_vector_left(workspace: Workspace, cluster: Cluster) -> None:
+    register_space(workspace)
+    _with_vectors(workspace, [[1, 0]])
+    hidden = workspace.create(object_type="decision", object_id="mem:hidden")
+    register(workspace, hidden, [1, 1], artifact_id="a:hidden")
+    reader = cluster.client("actor:finds-claims")
+    workspace.allow(reader.actor_id, "query", "read", object_type="claim")
+    sealed = workspace.owner.snapshot.SealSnapshot(
+        snapshot_pb2.SealSnapshotRequest(scope_id=workspace.scope_id)
+    ).snapshot
+    before = nearest(workspace, client=reader, snapshot_id=sealed.snapshot_id)
+    remove(workspace, "a:hidden")
+    after = nearest(workspace, client=reader, snapshot_id=sealed.snapshot_id)
+    for page in (before, after):
+        page.ClearField("operation_id")
+    assert before == after
+    assert before.metadata.approximate
+
+
 def test_a_space_outside_the_snapshot_is_refused(workspace: Workspace) -> None:
     register_space(workspace, "space:a")
     register_space(workspace, "space:b")

@@ -47,8 +47,8 @@ def refusal_of(call: Any, *arguments: Any, **fields: Any) -> Refusal:
     return refused.value
 
 
-def got(workspace: Workspace, snapshot_id: str) -> snapshot_pb2.Snapshot:
+def got(workspace: Workspace, snapshot_id: str, client: Client | None = None) -> snapshot_pb2.Snapshot:
     """GetSnapshot."""
     request = snapshot_pb2.GetSnapshotRequest(scope_id=workspace.scope_id, snapshot_id=snapshot_id)
-    response: snapshot_pb2.GetSnapshotResponse = workspace.owner.snapshot.GetSnapshot(request)
+    response: snapshot_pb2.GetSnapshotResponse = (client or workspace.owner).snapshot.GetSnapshot(request)
     return response.snapshot

@@ -136,6 +136,34 @@ def test_members_must_be_there(workspace: Workspace) -> None:
     assert "snapshot_sealed" not in {event.event_type for event in workspace.events()}
 
 
+def test_hidden_members_are_told_like_absent_ones(workspace: Workspace, cluster: Cluster) -> None:
+    hidden = workspace.create(object_id="mem:hidden", object_type="decision")
+    seen = workspace.create(object_id="mem:seen")
+    only_seals, limited, denied = (cluster.client(f"actor:seals-{name}") for name in ("only", "claims", "less"))
+    for client in (only_seals, limited, denied):
+        workspace.allow(client.actor_id, "snapshot.seal", "snapshot.read")
+    workspace.allow(limited.actor_id, "inspect_history", object_type="claim")
+    workspace.allow(denied.actor_id, "read")
+    workspace.deny(denied.actor_id, "read", object_id="mem:hidden")
+    for client in (only_seals, limited):
+        for object_ids in ([hidden.object_id], ["mem:absent"], [seen.object_id, hidden.object_id]):
+            refused = refusal_of(seal, workspace, client, included_object_ids=object_ids)
+            assert (refused.reason, refused.denial_reason) == ("ACCESS_DENIED", "NO_RULE")
+    assert refusal_of(seal, workspace, denied, included_object_ids=["mem:hidden"]).reason == "ACCESS_DENIED"
+    assert "snapshot_sealed" not in {event.event_type for event in workspace.events()}
+    both = seal(workspace, included_object_ids=[hidden.object_id, seen.object_id])
+    for client, visible in ((only_seals, []), (limited, ["mem:seen"]), (denied, ["mem:seen"])):
+        given = got(workspace, both.snapshot_id, client)
+        assert list(given.included_object_ids) == visible
+        assert given.digest == both.digest
+    mine = snapshot_pb2.SealSnapshotRequest(
+        scope_id=workspace.scope_id, idempotency_key="key", included_object_ids=["mem:seen"]
+    )
+    assert list(limited.snapshot.SealSnapshot(mine).snapshot.included_object_ids) == ["mem:seen"]
+    workspace.deny(limited.actor_id, "inspect_history")
+    assert not limited.snapshot.SealSnapshot(mine).snapshot.included_object_ids
+
+
 def test_embedding_spaces_must_be_registered(workspace: Workspace) -> None:
     descriptor: dict[str, Any] = SPACE
     space = derived_pb2.EmbeddingSpace(**descriptor)
