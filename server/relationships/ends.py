@@ -24,7 +24,10 @@ from storage.objects import ObjectFacts, ObjectKey
 
 @dataclass(frozen=True, slots=True)
 class RelationEnds:
-    """Both ends as they were read, after the caller's right on them was judged. `target_view` only where it is another's."""
+    """Both ends as they were read, after the caller's right on them was judged.
+
+    `target_view` only where it is another's; `permitted` is whether that workspace lets relationships of this one in.
+    """
 
     source_object_id: str
     target_object_id: str
@@ -32,6 +35,7 @@ class RelationEnds:
     source: ObjectFacts
     target: ObjectFacts
     target_view: WorkspaceView | None
+    permitted: bool = True
 
     @property
     def source_type(self) -> str:
@@ -50,6 +54,11 @@ class RelationEnds:
         """Raises ObjectNotFound unless both ends are there, be it as tombstones."""
         if self.source.standing is None or self.target.standing is None:
             raise ObjectNotFound
+
+    def demand_permitted(self) -> None:
+        """Raises PolicyDenied where a change needs the permit of the target's workspace and there is none."""
+        if not self.permitted:
+            raise _no_permit()
 
     def demand_live(self) -> None:
         """Raises ObjectDeleted when the source is deleted, RelationshipConflict when the target is (P-14-15)."""
@@ -87,20 +96,30 @@ def evaluate_at(
 
 
 async def demand_ends(
-    call: Call, source_object_id: str, target_object_id: str, target_scope_id: str | None, policy_basis: str
+    call: Call,
+    source_object_id: str,
+    target_object_id: str,
+    target_scope_id: str | None,
+    policy_basis: str,
+    *,
+    removes: bool = False,
 ) -> RelationEnds:
     """Returns both ends after the caller's right to relate each of them was judged on its stored type and id.
 
     `target_scope_id` is the target's workspace where it is another, resolved inside the tenant only. Raises Refused,
-    PolicyDenied (the basis or the permit is missing), StaleFacts. Whether the ends are there is not judged.
+    PolicyDenied (the basis or the permit is missing), StaleFacts. Whether the ends are there is not judged. What only
+    `removes` needs no permit: who withdrew it does not keep what was related before (P-7.5-05).
     """
     call.demand([Touched(source_object_id)], action=RELATE)
-    target_view = None
+    target_view, permitted = None, True
     if target_scope_id is None:
         call.demand([Touched(target_object_id)], action=RELATE)
     else:
-        target_view = await _permitting(call, target_scope_id, policy_basis)
-        _demand_at(call, target_view, Touched(target_object_id))
+        target_view = await _reached(call, target_scope_id, policy_basis)
+        permitted = target_view.enforcer.permits_cross_scope(call.scope_id, CROSS_SCOPE_RELATIONSHIP)
+        if not permitted and not removes:
+            raise _no_permit()
+        _demand_at(call, target_view, Touched(target_object_id), permitted=permitted)
     source, target = await asyncio.gather(
         call.services.objects.get(call.tenant_id, ObjectKey(call.scope_id, source_object_id)),
         call.services.objects.get(call.tenant_id, ObjectKey(target_scope_id or call.scope_id, target_object_id)),
@@ -113,23 +132,30 @@ async def demand_ends(
     else:
         if target.heads is None or target.heads.restrict_revision != target_view.enforcer.restrict_revision:
             raise StaleFacts
-        _demand_at(call, target_view, _touched(target_object_id, target))
-    return RelationEnds(source_object_id, target_object_id, target_scope_id, source, target, target_view)
+        _demand_at(call, target_view, _touched(target_object_id, target), permitted=permitted)
+    return RelationEnds(source_object_id, target_object_id, target_scope_id, source, target, target_view, permitted)
 
 
-async def _permitting(call: Call, target_scope_id: str, policy_basis: str) -> WorkspaceView:
+async def _reached(call: Call, target_scope_id: str, policy_basis: str) -> WorkspaceView:
     if not policy_basis:
         raise PolicyDenied("a relationship across workspaces needs a basis that is recorded", field="policy_basis")
     # Fresh, because a refusal by the rules there is recorded and guarded here only.
     view = await call.services.views.fresh(call.tenant_id, target_scope_id)
-    if view is None or not view.enforcer.permits_cross_scope(call.scope_id, CROSS_SCOPE_RELATIONSHIP):
-        raise PolicyDenied("the target workspace has no rule that permits it", field="target_scope_id")
+    if view is None:
+        raise _no_permit()
     return view
 
 
-def _demand_at(call: Call, view: WorkspaceView, touched: Touched) -> None:
+def _no_permit() -> PolicyDenied:
+    return PolicyDenied("the target workspace has no rule that permits it", field="target_scope_id")
+
+
+def _demand_at(call: Call, view: WorkspaceView, touched: Touched, *, permitted: bool) -> None:
     decision = evaluate_at(call, view, RELATE, [touched])
     if isinstance(decision, Denied):
+        if not permitted:
+            # Without a permit, a workspace where the caller has no right is told like an absent one.
+            raise _no_permit()
         # The rule is another workspace's: it is the ledger's to know.
         told = replace(decision, rule_id=None, exact_rule_id=decision.exact_rule_id or decision.rule_id)
         raise Refused(told, touched.object_id)

@@ -66,6 +66,13 @@ def initial_states(call: Call, request: memory_pb2.RelateRequest) -> States:
     return states
 
 
+def removes(request: memory_pb2.RelateRequest) -> bool:
+    """Returns whether the request is to remove a relationship, or what it says, and says no content anew."""
+    target = wire_states.availability(request.availability_state)
+    is_removal = target is not None and target.value in _REMOVAL_RIGHTS
+    return is_removal and bool(request.expected_version_id) and not request.canonical_content
+
+
 async def demanded_moves(
     call: Call, request: memory_pb2.RelateRequest, before: RelationshipCore, source_type: str
 ) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from server.domain_errors import (
 from server.memory.provenances import provenance_from
 from server.memory.versions import Plaintexts, part_id
 from server.relationships.ends import RelationEnds, demand_ends, may_read_ends
-from server.relationships.moves import demanded_moves, initial_states
+from server.relationships.moves import demanded_moves, initial_states, removes
 from server.relationships.relating import (
     DEFAULT_STATES,
     NULL_CONTENT,
@@ -61,7 +61,12 @@ async def handle(call: Call, request: memory_pb2.RelateRequest) -> memory_pb2.Re
         raise PolicyDenied("a relationship that names a target workspace needs a basis", field="policy_basis")
     target_scope_id = None if request.target_scope_id in ("", call.scope_id) else request.target_scope_id
     ends = await demand_ends(
-        call, request.source_object_id, request.target_object_id, target_scope_id, request.policy_basis
+        call,
+        request.source_object_id,
+        request.target_object_id,
+        target_scope_id,
+        request.policy_basis,
+        removes=removes(request),
     )
     earlier = call.replayed()
     if earlier is not None:
@@ -117,6 +122,8 @@ async def _update(call: Call, request: memory_pb2.RelateRequest, ends: RelationE
     moved = await demanded_moves(call, request, before, ends.source_type)
     now_us = await call.version_time_us()
     said = _said(request, before)
+    if said or moved.keys() != {"availability_state"}:
+        ends.demand_permitted()  # a removal that is more than one
     changed = replace(before, committed_at_us=now_us, recorded_at_us=now_us, **said, **moved)
     provenance = await provenance_from(call, request.provenance, ends.source_type, ends.source_object_id, now_us)
     integrity = integrity_from(request)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from remit.v1 import ledger_pb2, memory_pb2
+from remit.v1 import common_pb2, ledger_pb2, memory_pb2
 from tests.cluster import OTHER_TENANT, Client, Cluster, Refusal, Workspace
 from tests.server.operations.delegation.grants import permit as permit_grants
 from tests.server.operations.delegation.grants import remove_rule
@@ -15,6 +15,7 @@ from tests.server.operations.memory.relationships import again, permit, relate_r
 from tests.server.operations.memory.requests import delete, grant
 
 CREATED = ledger_pb2.EVENT_TYPE_RELATIONSHIP_CREATED
+DELETED = common_pb2.AVAILABILITY_STATE_DELETED
 DENIED = ledger_pb2.EVENT_TYPE_ACCESS_DENIED
 LINKER = "actor:linker-across"
 
@@ -166,6 +167,50 @@ def test_a_grant_here_conveys_nothing_there(scene: Scene, cluster: Cluster) -> N
         delegate.memory.Relate(scene.request(delegation_id=delegation_id))
     assert (caught.value.reason, caught.value.denial_reason) == ("ACCESS_DENIED", "DELEGATION_NOT_EFFECTIVE")
     assert scene.home.events(event_classes=[CREATED]) == []
+
+
+def test_a_removal_needs_no_permit(scene: Scene, cluster: Cluster) -> None:
+    """Who withdrew the permit does not keep what was related under it; anything else still needs it."""
+    rule_id = permit(scene.target, scene.home)
+    scene.home.allow(LINKER, "delete", "redact")
+    made = scene.relate().relationship
+    remove_rule(scene.target, rule_id)
+    removal: dict[str, object] = {"canonical_content": b"", "availability_state": DELETED}
+    nowhere = {"target_scope_id": "workspace:none"}
+    elsewhere = cluster.client("actor:removes-here-only")
+    scene.home.allow(elsewhere.actor_id, "relate", "delete", "read")
+    told = set()
+    for client, fields in (
+        (scene.client, {"canonical_content": b"1"}),
+        (scene.client, {"canonical_content": b""}),
+        (scene.client, removal | {"canonical_content": b"1"}),
+        (scene.client, removal | {"relationship_type": "references"}),
+        (scene.client, removal | {"lifecycle_state": common_pb2.LIFECYCLE_STATE_ARCHIVED}),
+        (scene.client, removal | nowhere),
+        (elsewhere, removal),
+    ):
+        with pytest.raises(Refusal) as caught:
+            again(scene.home, made, client, **fields)
+        told.add((caught.value.reason, caught.value.message))
+    assert [reason for reason, _ in told] == ["POLICY_DENIED"]
+    redacted = again(
+        scene.home,
+        made,
+        scene.client,
+        canonical_content=b"",
+        availability_state=common_pb2.AVAILABILITY_STATE_REDACTED,
+    ).relationship
+    with pytest.raises(Refusal) as caught:
+        again(
+            scene.home,
+            redacted,
+            scene.client,
+            canonical_content=b"",
+            availability_state=common_pb2.AVAILABILITY_STATE_AVAILABLE,
+        )
+    assert caught.value.reason == "POLICY_DENIED"
+    deleted = again(scene.home, redacted, scene.client, **removal).relationship
+    assert (deleted.sequence, deleted.availability_state) == (3, DELETED)
 
 
 def test_no_relationship_stands_after_its_permit_is_gone(scene: Scene) -> None:
