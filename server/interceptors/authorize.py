@@ -269,7 +269,9 @@ async def record_denial(call: Call, denied: Denied, object_id: str | None) -> No
         target_digest=digest,
     )
     DENIALS.labels(denied.coarse.value).inc()
-    await _record(call, event, denied.delegation_id, object_id, policy_revision=call.view.enforcer.policy_revision)
+    policy_revision = call.view.enforcer.policy_revision
+    of_run = denied is not denials.NOT_A_MEMBER  # a stranger is part of no run, whatever its call names
+    await _record(call, event, denied.delegation_id, object_id, policy_revision, of_run=of_run)
 
 
 def _operation_name(call: Call) -> str:
@@ -282,8 +284,10 @@ async def _record(
     delegation_id: str | None,
     object_id: str | None = None,
     policy_revision: int | None = None,
+    of_run: bool = True,
 ) -> None:
-    await mark_run(call)
+    if of_run:
+        await mark_run(call)
     row = call.event(event, object_id=object_id, delegation_id=delegation_id)
     command = Command(
         tenant_id=call.tenant_id,

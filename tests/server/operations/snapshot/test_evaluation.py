@@ -307,6 +307,16 @@ def test_a_denial_names_the_run_that_it_was_tried_under(cluster: Cluster) -> Non
     assert times(workspace.create(evaluation_snapshot_id=snapshot.snapshot_id).envelope) == (0, 0)
 
 
+def test_a_strangers_denial_is_part_of_no_run(cluster: Cluster) -> None:
+    workspace = evaluation_workspace(cluster)
+    snapshot = seal(workspace, evaluation_run_id=RUN)
+    with pytest.raises(Refusal) as refused:
+        workspace.create(cluster.client("actor:of-no-run"), evaluation_snapshot_id=snapshot.snapshot_id)
+    assert refused.value.reason == "SCOPE_NOT_FOUND"
+    [denial] = workspace.events(event_classes=[ledger_pb2.EVENT_TYPE_ACCESS_DENIED])
+    assert denial.evaluation_run_id == ""
+
+
 def test_the_snapshot_of_another_workspace_is_unknown(cluster: Cluster) -> None:
     workspace, other = evaluation_workspace(cluster), evaluation_workspace(cluster)
     snapshot = seal(other)
