@@ -185,19 +185,35 @@ async def list_events(database: Database, tenant_id: str, query: EventQuery) -> 
     return EventPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), (rows[0][_HEAD_WIDTH] or 0) > len(found))
 
 
-_GET: Final = f"""
-select {HEAD_COLUMNS}, {LINKED_COLUMNS}
+_GET: Final = """
+select {head}, {linked}
   from remit.ledger_heads h
  cross join (select remit.clock() as now) t
-  left join remit.ledger_events e on e.tenant_id = h.tenant_id and e.scope_id = h.scope_id and e.event_id = %s
- where h.tenant_id = %s and h.scope_id = %s"""
+  left join lateral (
+    select e.* from remit.ledger_events e{event_object}
+     where e.tenant_id = h.tenant_id and e.scope_id = h.scope_id{conditions} limit 1) e on true
+ where h.tenant_id = {tenant} and h.scope_id = {scope}"""
 
 
 async def get_event(
-    database: Database, tenant_id: str, scope_id: str, event_id: str
+    database: Database, tenant_id: str, scope_id: str, event_id: str, authority: Sequence[RowFilter] = ()
 ) -> tuple[Heads | None, LinkedEvent | None]:
-    """Returns the head and the event of that id, each None when there is none."""
-    rows = await database.tenant_rows(tenant_id, _GET, (event_id, tenant_id, scope_id))
+    """Returns the head and the event of that id, each None when there is none; events as `EventQuery.authority` says.
+
+    Raises DatabaseUnavailable, StatementTimeout.
+    """
+    where = Conditions()
+    where.equal({"e.event_id": event_id})
+    add_event_authority(where, authority)
+    statement = _GET.format(
+        head=HEAD_COLUMNS,
+        linked=LINKED_COLUMNS,
+        event_object=EVENT_OBJECT if authority else "",
+        conditions=where.sql,
+        tenant=where.bind(tenant_id, "text"),
+        scope=where.bind(scope_id, "text"),
+    )
+    rows = await database.tenant_rows(tenant_id, statement, where.params)
     if not rows:
         return None, None
     return heads_of(rows[0][:_HEAD_WIDTH]), linked_event(rows[0][_HEAD_WIDTH:], tenant_id, scope_id)

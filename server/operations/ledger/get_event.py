@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from remit.v1 import ledger_pb2
+from server.authority.row_authority import authority_over_rows, confirmed
 from server.call import Call
 from server.domain_errors import ObjectNotFound
 from server.events.listed import listed_event
@@ -10,9 +11,13 @@ from storage.ledger import get_event
 
 
 async def handle(call: Call, request: ledger_pb2.GetEventRequest) -> ledger_pb2.GetEventResponse:
-    """Returns an event with its hashes and the bytes that were hashed. Raises ObjectNotFound."""
-    heads, event = await get_event(call.services.database, call.tenant_id, call.scope_id, request.event_id)
-    call.confirm(heads)
+    """Returns an event with its hashes and the bytes that were hashed.
+
+    Raises ObjectNotFound: also for an event that ListEvents would leave out for the caller.
+    """
+    authority = authority_over_rows(call)
+    heads, event = await get_event(call.services.database, call.tenant_id, call.scope_id, request.event_id, authority)
+    confirmed(call, heads, limited=bool(authority))
     if event is None:
         raise ObjectNotFound
     return ledger_pb2.GetEventResponse(

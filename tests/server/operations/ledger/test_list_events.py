@@ -11,6 +11,7 @@ import pytest
 
 from remit.v1 import ledger_pb2, memory_pb2
 from tests.cluster import Client, Refusal, Workspace
+from tests.server.operations.memory.relationships import relate
 from tests.server.operations.memory.requests import delete, grant, history, query_ids, transition, update
 
 
@@ -232,6 +233,40 @@ def test_an_event_is_given_with_what_was_hashed(workspace: Workspace) -> None:
     with pytest.raises(Refusal) as refused:
         other.owner.ledger.GetEvent(ledger_pb2.GetEventRequest(scope_id=other.scope_id, event_id=made.event_ids[0]))
     assert refused.value.reason == "OBJECT_NOT_FOUND"
+
+
+def test_an_event_that_is_not_listed_is_told_like_one_that_is_not_there(workspace: Workspace) -> None:
+    hidden, other = workspace.create(object_id="mem:hidden"), workspace.create()
+    relate(workspace, other.object_id, "mem:hidden")
+    workspace.allow("actor:reader", "ledger.read")
+    workspace.deny("actor:reader", "ledger.read", object_id="mem:hidden")
+    reader = workspace.cluster.client("actor:reader")
+    listed = {event.event_id for event in workspace.events(reader)}
+
+    def given(event_id: str) -> tuple[str, str] | None:
+        request = ledger_pb2.GetEventRequest(
+            scope_id=workspace.scope_id, event_id=event_id, operation_id="operation:get-event"
+        )
+        try:
+            assert reader.ledger.GetEvent(request).event.event_id == event_id
+        except Refusal as refused:
+            return str(refused), refused.reason
+        return None
+
+    absent = given("event:absent")
+    assert absent is not None
+    assert absent[1] == "OBJECT_NOT_FOUND"
+    events = workspace.events()
+    assert {_names([event])[0] for event in events if event.event_id not in listed} >= {
+        "object_created",
+        "relationship_created",
+        "policy_rule_added",
+    }
+    assert {event.event_id: given(event.event_id) for event in events} == {
+        event.event_id: None if event.event_id in listed else absent for event in events
+    }
+    assert hidden.event_ids[0] not in listed
+    assert other.event_ids[0] in listed
 
 
 def test_the_history_rpc_and_the_ledger_tell_the_same_events(workspace: Workspace) -> None:
