@@ -89,7 +89,8 @@ async def promotion(
         relationship_type=DERIVED_FROM,
         source_object_id=core.object_id,
         target_object_id=before.object_id,
-        provenance=replace(_provenance_of(target.plaintexts), provenance_id=new_id()),
+        # Nothing of what the client said of the target: a removal there would leave it standing here.
+        provenance=replace(own_provenance(call, "promoted", now_us), transformation_parent=before.version_id),
         policy_basis=request.policy_basis or None,
     )
     # One end is made by the same command, and the other is guarded by it.

@@ -12,8 +12,10 @@ import pytest
 from remit.v1 import common_pb2, ledger_pb2, memory_pb2
 from tests.cluster import Client, Refusal, Workspace
 from tests.server.operations.memory.contents import MINIMAL
+from tests.server.operations.memory.redactions import ERASE, redact
 from tests.server.operations.memory.requests import delete, history, transition, update
 from tests.server.operations.memory.standings import states
+from tests.server.operations.portability.exports import take_export
 
 SCRATCH = b'{"task_ref":"task:1","content":{"found":"it"}}'
 CLAIM = b'{"statement":"it is so"}'
@@ -298,3 +300,22 @@ def test_of_two_at_once_one_wins(workspace: Workspace, rival: str) -> None:
     assert lost in {"VERSION_CONFLICT", "OBJECT_DELETED"}
     entries = history(workspace, object_id=source.object_id)
     assert len([entry for entry in entries if entry.HasField("version")]) == 2
+
+
+def test_what_the_client_says_of_the_target_stands_at_the_target_alone(workspace: Workspace) -> None:
+    source = scratch(workspace)
+    said = {"activity": "consolidated", "source_ref": "urn:4711", "evidence_refs": ["urn:evidence:4711"]}
+    promoted = promote(workspace, source, provenance=said)
+    entries = history(workspace, relationship_id=promoted.relationship_id)
+    [derived] = [entry.relationship for entry in entries if entry.HasField("relationship")]
+    assert (derived.provenance.activity, derived.provenance.transformation_parent) == ("promoted", source.version_id)
+    assert b"4711" not in derived.SerializeToString()
+    # So what is erased at the target is nowhere.
+    redact(
+        workspace,
+        promoted.target.object_id,
+        promoted.target.version_id,
+        mode=ERASE,
+        provenance_pointers=["/source_ref", "/evidence_refs"],
+    )
+    assert not [kind for kind, record in take_export(workspace).records if b"4711" in record]
