@@ -1,6 +1,6 @@
 """Events of administration: tenants, workspaces, rules and roles (surface.md, section 5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from storage.model.canonical import JsonValue
@@ -62,6 +62,12 @@ class PolicyRuleChanged(Event):
     def payload(self) -> dict[str, JsonValue]:
         """Returns the payload."""
         return {**self.rule.for_event(), "policy_revision": self.policy_revision}
+
+    @classmethod
+    def payload_keys(cls) -> frozenset[str]:
+        """Returns the wire's keys of everything that the payload may hold: a rule's or a permit's own."""
+        rules = frozenset(item.name for rule in (Rule, CrossScopeRule) for item in fields(rule))
+        return rules | {"policy_revision"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

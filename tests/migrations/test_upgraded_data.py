@@ -85,10 +85,6 @@ class UpgradedWorkspace(Workspace):
         self.owner = cluster.client(ADMIN)
 
 
-def texts(messages: Any) -> list[bytes]:
-    return [message.SerializeToString(deterministic=True) for message in messages]
-
-
 @pytest.mark.req("P-17.2-01")
 def test_what_the_first_release_wrote_reads_identically(upgraded: Cluster, left_behind: dict[str, Any]) -> None:
     workspace = UpgradedWorkspace(upgraded, left_behind["scope_id"])
@@ -99,8 +95,8 @@ def test_what_the_first_release_wrote_reads_identically(upgraded: Cluster, left_
                 workspace.read(object_id)
             assert refusal.value.reason == answered["refused"]
         else:
-            before = common_pb2.MemoryEnvelope.FromString(b64decode(answered["envelope"]))
-            assert workspace.read(object_id).envelope == before
+            envelope = common_pb2.MemoryEnvelope.FromString(b64decode(answered["envelope"]))
+            assert workspace.read(object_id).envelope == envelope
         entries = [memory_pb2.HistoryEntry.FromString(b64decode(entry)) for entry in answered["history"]]
         found = history(workspace, object_id=object_id)
         assert [entry.ledger_sequence for entry in found] == [entry.ledger_sequence for entry in entries]
@@ -110,7 +106,10 @@ def test_what_the_first_release_wrote_reads_identically(upgraded: Cluster, left_
     listed = workspace.owner.delegation.ListDelegations(
         delegation_pb2.ListDelegationsRequest(scope_id=workspace.scope_id)
     )
-    assert texts(listed.delegations) == [b64decode(grant) for grant in left_behind["delegations"]]
+    before = [delegation_pb2.DelegationStanding.FromString(b64decode(grant)) for grant in left_behind["delegations"]]
+    # Whether a grant is effective is said of now, and its window is over by and by.
+    assert [grant.delegation for grant in listed.delegations] == [grant.delegation for grant in before]
+    assert [grant.uses for grant in listed.delegations] == [grant.uses for grant in before]
     verified = workspace.owner.ledger.VerifyLedger(
         ledger_pb2.VerifyLedgerRequest(
             scope_id=workspace.scope_id,
