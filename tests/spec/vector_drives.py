@@ -290,7 +290,7 @@ def refused_stale(stage: Stage, given: JsonObject) -> None:
 def driven_snapshot(stage: Stage, given: JsonObject) -> None:
     """Seals the vector's members and spaces in a workspace that has them; the digest is the service's own."""
     workspace = stage.workspace
-    harness = stage.actor(given["created_by_actor_id"], "service", "create", "snapshot.seal", "snapshot.read")
+    harness = stage.actor(given["created_by_actor_id"], "service", "create", "read", "snapshot.seal", "snapshot.read")
     for object_id in given["included_object_ids"]:
         workspace.create(harness, object_id=object_id)
     for space_id in given["included_embedding_space_ids"]:
