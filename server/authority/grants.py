@@ -9,6 +9,7 @@ from typing import Final
 from authz.delegation import GrantFacts
 from storage.delegations import GrantChain, StoredGrant
 from storage.encryption import DeploymentKeys, IntegrityViolation
+from storage.model.canonical import MalformedCanonical
 from storage.model.delegation import DelegationVersion, parse_delegation_core
 
 _MEMO_CORE_BYTES_MAX: Final = 4096
@@ -39,15 +40,27 @@ class _Authentic:
     object_ids: frozenset[str] | None
 
 
+def authenticated_grant(
+    keys: DeploymentKeys, tenant_id: str, scope_id: str, delegation_id: str, core: bytes, mac: bytes, mac_key_id: str
+) -> DelegationVersion:
+    """Returns the version in a core; raises IntegrityViolation unless the service wrote it for this grant."""
+    place = f"delegation:{delegation_id}"
+    keys.verify_mac(core, mac, key_id=mac_key_id, place=place)
+    try:
+        version = parse_delegation_core(core)
+    except MalformedCanonical:
+        raise IntegrityViolation(place, "CORE") from None
+    if (version.tenant_id, version.scope_id, version.delegation_id) != (tenant_id, scope_id, delegation_id):
+        raise IntegrityViolation(place, "MOVED")
+    return version
+
+
 @lru_cache(maxsize=4096)
 def _authentic(
     keys: DeploymentKeys, tenant_id: str, scope_id: str, delegation_id: str, core: bytes, mac: bytes, mac_key_id: str
 ) -> _Authentic:
     # Versions never change, and every byte that is judged here is part of the memo's key.
-    keys.verify_mac(core, mac, key_id=mac_key_id, place=f"delegation:{delegation_id}")
-    version = parse_delegation_core(core)
-    if (version.tenant_id, version.scope_id, version.delegation_id) != (tenant_id, scope_id, delegation_id):
-        raise IntegrityViolation(f"delegation:{delegation_id}", "MOVED")
+    version = authenticated_grant(keys, tenant_id, scope_id, delegation_id, core, mac, mac_key_id)
     types, ids = version.granted_object_types, version.granted_object_ids
     return _Authentic(
         version,

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from authz.permissions import DELEGATION_READ, EXPORT, LEDGER_READ, REVIEW
+from server.authority.grants import authenticated_grant
 from server.authority.row_authority import row_filter
 from server.call import Call
 from server.memory.mutations import readable
@@ -32,8 +33,7 @@ from server.wire.json_export import (
     export_relationship,
 )
 from storage.encryption import IntegrityViolation
-from storage.model.canonical import MalformedCanonical
-from storage.model.delegation import DelegationVersion, parse_delegation_core
+from storage.model.delegation import DelegationVersion
 from storage.model.ledger_rows import EventRow
 from storage.model.relationship import RelationshipCore
 from storage.portability import (
@@ -53,6 +53,11 @@ from storage.portability import (
 
 Record = tuple[str, bytes]
 """Kind and bytes of a record."""
+
+Key = tuple[str, int]
+Page = list[tuple[Key, Sequence[Record]]]
+PageOf = Callable[[Call, "ExportPlan", Key], Awaitable[Page]]
+"""Makes the page of records after a key: an id and a number within it."""
 
 _SIDE_NAMES: Final = frozenset({"kind", "object_id", "relationship_id", "version_id"})
 _CONTENT_TEXT: Final = "canonical_content_text"
@@ -77,7 +82,7 @@ class ExportPlan:
 
 async def records_of(call: Call, plan: ExportPlan) -> AsyncIterator[Record]:
     """Yields the records of an export in their order. Raises Refused, StaleFacts, IntegrityViolation."""
-    sections = [_objects(call, plan), _relationships(call, plan)]
+    sections = [_paged(call, plan, _page_of_objects), _paged(call, plan, _page_of_relationships)]
     if plan.include_derived:
         sections.append(derived_records(call, plan))
     if plan.include_delegations:
@@ -93,10 +98,11 @@ def _demand(call: Call, plan: ExportPlan) -> None:
     demand_whole(call, plan.actions(), reading=True)
 
 
-async def _objects(call: Call, plan: ExportPlan) -> AsyncIterator[Record]:
+async def _paged(call: Call, plan: ExportPlan, page_of: PageOf) -> AsyncIterator[Record]:
+    """Gives the records of pages that `page_of` makes after a key, until one is empty; each is judged anew."""
     after = ("", 0)
     while True:
-        page = await standing_page(call, partial(_page_of_objects, call, plan, after), partial(_demand, call, plan))
+        page = await standing_page(call, partial(page_of, call, plan, after), partial(_demand, call, plan))
         for key, made in page:
             after = key
             for record in made:
@@ -105,9 +111,7 @@ async def _objects(call: Call, plan: ExportPlan) -> AsyncIterator[Record]:
             return
 
 
-async def _page_of_objects(
-    call: Call, plan: ExportPlan, after: tuple[str, int]
-) -> list[tuple[tuple[str, int], Sequence[Record]]]:
+async def _page_of_objects(call: Call, plan: ExportPlan, after: Key) -> Page:
     page = await page_of_versions(
         call.services.database,
         call.tenant_id,
@@ -121,7 +125,7 @@ async def _page_of_objects(
     if page.heads is None or not page.rows:
         return []
     opened = await open_rows(call, [(row.version, row.given) for row in page.rows], page.heads)
-    made: list[tuple[tuple[str, int], Sequence[Record]]] = []
+    made: Page = []
     for row, (core, plaintexts) in zip(page.rows, opened, strict=True):
         exported = export_envelope(envelope_of(core, readable(call, core, plaintexts)))
         made.append(((core.object_id, core.sequence), _versioned(records.MEMORY_OBJECT, exported, row)))
@@ -142,23 +146,7 @@ def _versioned(kind: str, exported: ExportedRecord, row: ExportedVersion | None 
     return made
 
 
-async def _relationships(call: Call, plan: ExportPlan) -> AsyncIterator[Record]:
-    after = ("", 0)
-    while True:
-        page = await standing_page(
-            call, partial(_page_of_relationships, call, plan, after), partial(_demand, call, plan)
-        )
-        for key, made in page:
-            after = key
-            for record in made:
-                yield record
-        if not page:
-            return
-
-
-async def _page_of_relationships(
-    call: Call, plan: ExportPlan, after: tuple[str, int]
-) -> list[tuple[tuple[str, int], Sequence[Record]]]:
+async def _page_of_relationships(call: Call, plan: ExportPlan, after: Key) -> Page:
     page = await page_of_relationships(
         call.services.database,
         call.tenant_id,
@@ -171,7 +159,7 @@ async def _page_of_relationships(
         return []
     heads = {call.scope_id: page.heads}
     opened = await open_relationships(call, [(row.version, row.given) for row in page.rows], heads)
-    made: list[tuple[tuple[str, int], Sequence[Record]]] = []
+    made: Page = []
     for row, (core, plaintexts) in zip(page.rows, opened, strict=True):
         held = plan.object_ids is None or {core.source_object_id, core.target_object_id} <= set(plan.object_ids)
         exported = export_relationship(readable_relationship(call, core, plaintexts, await _ends(call, core, row)))
@@ -210,15 +198,17 @@ async def _grants(call: Call, plan: ExportPlan) -> AsyncIterator[Record]:
 
 
 def _authenticated_grant(call: Call, stored: GrantVersion) -> DelegationVersion:
-    place = f"delegation:{stored.delegation_id}"
-    call.services.keys.verify_mac(stored.core, stored.mac, key_id=stored.mac_key_id, place=place)
-    try:
-        version = parse_delegation_core(stored.core)
-    except MalformedCanonical:
-        raise IntegrityViolation(place, "CORE") from None
-    written = (version.tenant_id, version.scope_id, version.delegation_id, version.sequence)
-    if written != (call.tenant_id, call.scope_id, stored.delegation_id, stored.sequence):
-        raise IntegrityViolation(place, "MOVED")
+    version = authenticated_grant(
+        call.services.keys,
+        call.tenant_id,
+        call.scope_id,
+        stored.delegation_id,
+        stored.core,
+        stored.mac,
+        stored.mac_key_id,
+    )
+    if version.sequence != stored.sequence:
+        raise IntegrityViolation(f"delegation:{stored.delegation_id}", "MOVED")
     return version
 
 

@@ -7,13 +7,13 @@ from typing import Final
 from remit.v1 import snapshot_pb2
 from server.authority.row_authority import authority_over_rows, confirmed
 from server.call import Call
+from server.memory.authenticity import core_alone
 from server.paging import cursor_binding, last_place, next_cursor
 from server.snapshots.reading import snapshot_of
-from storage.encryption import IntegrityViolation
-from storage.model.canonical import MalformedCanonical
-from storage.model.memory import VersionCore, parse_core
+from storage.model.memory import VersionCore
 from storage.model.snapshot import Snapshot
 from storage.model.states import Dimension
+from storage.redactions import StoredCore
 from storage.snapshot_comparison import Difference, Held, Side, list_differences
 
 _DELETED: Final = "deleted"
@@ -82,15 +82,8 @@ def _there(call: Call, difference: Difference, held: Held | None) -> VersionCore
     """Returns the authenticated version that a snapshot has of the object, None when it has none or a tombstone."""
     if held is None:
         return None
-    place = f"memory_versions:{held.version_id}"
-    call.services.keys.verify_mac(held.core, held.mac, key_id=held.mac_key_id, place=place)
-    try:
-        core = parse_core(held.core)
-    except MalformedCanonical:
-        raise IntegrityViolation(place, "CORE") from None
-    written = (core.tenant_id, core.scope_id, core.object_id, core.sequence, core.version_id)
-    if written != (call.tenant_id, call.scope_id, difference.object_id, held.sequence, held.version_id):
-        raise IntegrityViolation(place, "MOVED")
+    stored = StoredCore(difference.object_id, held.sequence, held.version_id, held.core, held.mac, held.mac_key_id)
+    core = core_alone(call, stored)
     return None if str(core.availability_state) == _DELETED else core
 
 
