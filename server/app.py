@@ -54,17 +54,6 @@ _AUDITS_MAX = 2
 # Not to wait for a database that is away is no reason to refuse one that is there.
 _CONNECT_SECONDS_MIN = 5.0
 
-_SERVICE_NAMES = (
-    "remit.v1.MemoryService",
-    "remit.v1.DelegationService",
-    "remit.v1.LedgerService",
-    "remit.v1.SnapshotService",
-    "remit.v1.PortabilityService",
-    "remit.v1.DerivedService",
-    "remit.v1.AdminService",
-    "remit.v1.DiscoveryService",
-)
-
 
 def deployment_keys(settings: Settings) -> DeploymentKeys:
     """Returns the deployment's keys: of the key file, or of one made in the data directory."""
@@ -236,10 +225,11 @@ async def serve(
     """
     async with services_of(settings, database_dsn) as services:
         registry = registry_of(services, verifier_of(settings))
+        service_names = sorted({name[1:].rsplit("/", 1)[0] for name in registry.methods()})
         health_servicer = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(health_servicer, registry)
         if settings.reflection:
-            names = (*_SERVICE_NAMES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            names = (*service_names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             servicer = reflection.aio.ReflectionServicer(names)
             reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, registry)
         server = _server(settings, shares_port=supervisor_fd is not None)
@@ -247,7 +237,7 @@ async def serve(
         port = _add_port(server, settings.listen, _credentials(settings))
         probes = await _start_probes(settings, health_servicer, shares_port=supervisor_fd is not None)
         await server.start()
-        for name in ("", *_SERVICE_NAMES):
+        for name in ("", *service_names):
             await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
         asked = _stop_asked(supervisor_fd)
         started(port)

@@ -10,7 +10,18 @@ from storage.model.memory import VersionCore
 
 def creation_events(call: Call, core: VersionCore, digest: str, tool_outcome: str | None) -> list[EventRow]:
     """Returns the events of an object's first version; `tool_outcome` is what a tool_result states."""
-    created = ObjectCreated(
+    named = {"object_id": core.object_id, "version_id": core.version_id}
+    events = [call.event(object_created(call, core, digest), **named)]
+    if core.object_type == "tool_invocation":
+        events.append(call.event(ToolInvoked(), **named))
+    elif core.object_type == "tool_result":
+        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
+    return events
+
+
+def object_created(call: Call, core: VersionCore, digest: str) -> ObjectCreated:
+    """Returns the event that makes an object's first version; `digest` is that of its core."""
+    return ObjectCreated(
         object_sequence=core.sequence,
         envelope_digest=digest,
         object_type=core.object_type,
@@ -20,10 +31,3 @@ def creation_events(call: Call, core: VersionCore, digest: str, tool_outcome: st
         validation_state=core.validation_state,
         policy_revision=call.view.enforcer.policy_revision,
     )
-    named = {"object_id": core.object_id, "version_id": core.version_id}
-    events = [call.event(created, **named)]
-    if core.object_type == "tool_invocation":
-        events.append(call.event(ToolInvoked(), **named))
-    elif core.object_type == "tool_result":
-        events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
-    return events

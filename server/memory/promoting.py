@@ -12,7 +12,7 @@ from server.memory.authenticity import authenticated_core
 from server.memory.creating import creation_events
 from server.memory.provenances import lacks_run, own_provenance, provenance_from
 from server.memory.retrieval import Loaded, open_rows
-from server.memory.versions import NewParts, NewVersion, Plaintexts, new_version, seal_parts
+from server.memory.versions import NewParts, NewVersion, Plaintexts, new_version, next_core, seal_parts
 from server.relationships.relating import NewRelationship, RelationshipDraft, new_relationship
 from server.wire.inputs import signals_from
 from storage.commands import EventRow
@@ -115,15 +115,11 @@ def _superseded(call: Call, before: VersionCore, carried: Plaintexts, parts: New
     refs = dict(before.parts)
     # Integrity metadata covers the version it came with; the superseded version is another one.
     refs.pop(PartKind.INTEGRITY, None)
-    return replace(
+    return next_core(
+        call,
         before,
-        version_id=new_id(),
-        previous_version_id=before.version_id,
-        sequence=before.sequence + 1,
+        now_us,
         lifecycle_state=LifecycleState.SUPERSEDED,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
         provenance_id=before.provenance_id if not parts.refs else _provenance_of(carried).provenance_id,
         parts=refs | parts.refs,
     )

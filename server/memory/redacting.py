@@ -24,7 +24,7 @@ from server.memory.provenances import lacks_run, provenance_or_default
 from server.memory.redactions import mask_provenance, masked, redaction_of, without_erased
 from server.memory.retrieval import Loaded, held_at, open_rows
 from server.memory.state_rules import demand_admitted_move
-from server.memory.versions import NewVersion, Plaintexts, new_version, seal_parts, seal_text
+from server.memory.versions import NewVersion, Plaintexts, new_version, next_core, seal_parts, seal_text
 from server.wire.json_masks import mask_json
 from storage.commands import ColdChange, ContentRow, EventRow, ObjectMove, Status
 from storage.derivatives import dropped
@@ -119,15 +119,11 @@ async def redact_object(call: Call, request: memory_pb2.RedactRequest, target: T
         text = redaction_bytes(work.redaction)
         work.refs[PartKind.REDACTION], row = await seal_text(call, before.object_id, PartKind.REDACTION, text)
         work.rows.append(row)
-    core = replace(
+    core = next_core(
+        call,
         before,
-        version_id=new_id(),
-        previous_version_id=before.version_id,
-        sequence=before.sequence + 1,
+        now_us,
         availability_state=to_state,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
         provenance_id=provenance_id,
         parts=work.refs,
         quality_signals=None if erases_all else before.quality_signals,

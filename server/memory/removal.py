@@ -14,7 +14,7 @@ from server.memory.mutations import committed
 from server.memory.provenances import provenance_or_default
 from server.memory.retrieval import Loaded
 from server.memory.state_rules import demand_admitted_move
-from server.memory.versions import Plaintexts, new_version, part_id, seal_parts
+from server.memory.versions import Plaintexts, new_version, next_core, part_id, seal_parts
 from storage.commands import ColdChange, EventRow, ObjectMove, Status
 from storage.derivatives import dropped
 from storage.model.events import AvailabilityTransitioned, PropagationJobOpened
@@ -49,15 +49,11 @@ async def delete_object(call: Call, request: Any, loaded: Loaded, *, as_transiti
     now_us = await call.version_time_us()
     provenance = await provenance_or_default(call, request, before.object_type, before.object_id, "deleted", now_us)
     parts = await seal_parts(call, before.object_id, Plaintexts(provenance=provenance))
-    core = replace(
+    core = next_core(
+        call,
         before,
-        version_id=new_id(),
-        previous_version_id=before.version_id,
-        sequence=before.sequence + 1,
+        now_us,
         availability_state=AvailabilityState.DELETED,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
         provenance_id=provenance.provenance_id,
         parts=parts.refs,
         quality_signals=None,

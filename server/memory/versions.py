@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 from uuid import UUID
 
 from server.call import Call
 from storage.commands import ContentRow, VersionRow
 from storage.encryption import seal_part
-from storage.model.identifiers import new_uuid
+from storage.model.identifiers import new_id, new_uuid
 from storage.model.memory import PartKind, PartRef, VersionCore, core_bytes, envelope_digest
 from storage.model.provenance import Integrity, Provenance, integrity_bytes, provenance_bytes
 
@@ -40,6 +40,20 @@ class NewVersion:
     core: VersionCore
     row: VersionRow
     digest: str
+
+
+def next_core(call: Call, before: VersionCore, now_us: int, **changes: Any) -> VersionCore:
+    """Returns the version of this call after another; `changes` are fields of VersionCore that it does not carry on."""
+    return replace(
+        before,
+        version_id=new_id(),
+        previous_version_id=before.version_id,
+        sequence=before.sequence + 1,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        **changes,
+    )
 
 
 async def seal_parts(call: Call, object_id: str, plaintexts: Plaintexts) -> NewParts:

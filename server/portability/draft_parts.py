@@ -8,32 +8,14 @@ from typing import Any, Final, TypeVar
 from server.portability.draft_objects import DraftObject
 from server.wire.json_export import EVALUATION_RUN_PREFIX
 from server.wire.refusal import FieldRefused
-from storage.model.actor import ActorRef, AttestationValue
+from storage.model.actor import ATTESTATION_TEXTS, ATTESTATION_TIMES, ActorRef, AttestationValue
 from storage.model.identifiers import is_id
-from storage.model.memory import SPEC_VERSION, QualitySignals
+from storage.model.memory import SCORES, SPEC_VERSION, QualitySignals
 from storage.model.provenance import Integrity, Provenance
 from storage.model.states import AvailabilityState, LifecycleState, RetentionState, ValidationState
 
 Part = TypeVar("Part")
 
-_ATTESTATION_TEXTS: Final = (
-    "agent_manifest_ref",
-    "manifest_digest",
-    "manifest_digest_algorithm",
-    "attestation_authority",
-    "attestation_method",
-    "signature",
-    "signature_algorithm",
-    "did_ref",
-)
-_ATTESTATION_TIMES: Final = ("issued_at", "not_before", "not_after")
-_SCORES: Final = (
-    "assessed_confidence",
-    "contradiction_score",
-    "staleness_score",
-    "evidence_strength",
-    "source_diversity",
-)
 CLAIMED_TIMES: Final = ("observed_at", "asserted_at", "valid_from", "valid_until")
 STATES: Final = ("lifecycle_state", "availability_state", "retention_state", "validation_state")
 
@@ -112,9 +94,9 @@ def actor_of(value: Any) -> ActorRef:
 
 
 def _attestation_of(value: Any) -> dict[str, AttestationValue]:
-    read = DraftObject(value, (), (*_ATTESTATION_TEXTS, *_ATTESTATION_TIMES, "capabilities_declared"))
-    attestation: dict[str, AttestationValue] = {name: text for name in _ATTESTATION_TEXTS if (text := read.text(name))}
-    for name in _ATTESTATION_TIMES:
+    read = DraftObject(value, (), (*ATTESTATION_TEXTS, *ATTESTATION_TIMES, "capabilities_declared"))
+    attestation: dict[str, AttestationValue] = {name: text for name in ATTESTATION_TEXTS if (text := read.text(name))}
+    for name in ATTESTATION_TIMES:
         time_us = read.time_us(name)
         if time_us is not None:
             attestation[f"{name}_us"] = time_us
@@ -178,9 +160,9 @@ def integrity_of(value: Any) -> Integrity:
 def signals_of(value: Any) -> QualitySignals:
     """Returns the quality signals (P-8.1-22 to P-8.1-25)."""
     others = ("last_verified_at", "last_verified_by_actor_id", "verification_method_id", "assessed_at")
-    read = DraftObject(value, (), (*_SCORES, *others, "assessed_by_actor_id"))
+    read = DraftObject(value, (), (*SCORES, *others, "assessed_by_actor_id"))
     return QualitySignals(
-        **{name: read.fraction(name) for name in _SCORES},
+        **{name: read.fraction(name) for name in SCORES},
         last_verified_at_us=read.time_us("last_verified_at"),
         last_verified_by_actor_id=read.id("last_verified_by_actor_id"),
         verification_method_id=read.text("verification_method_id") or None,

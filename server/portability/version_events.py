@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from server.call import Call
+from server.memory.creating import object_created
+from server.relationships.relating import relationship_event
 from storage.commands import EventRow
 from storage.model.event_record import Event
-from storage.model.events import ObjectCreated, ObjectDeleted, ObjectUpdated
+from storage.model.events import ObjectDeleted, ObjectUpdated
 from storage.model.memory import PartKind, VersionCore
 from storage.model.relationship import RelationshipCore
-from storage.model.relationship_events import RelationshipCreated, RelationshipUpdated
 from storage.model.states import AvailabilityState
 
 _COMPARED: Final = (
@@ -31,22 +32,14 @@ def primary_event(
         assert before is None or isinstance(before, VersionCore)
         event = _of_object(call, core, digest, before, policy_basis)
         return call.event(event, object_id=core.object_id, version_id=core.version_id)
-    event = _of_relationship(core, digest, before)
+    changed_fields = None if before is None else _changed_fields(core, before)
+    event = relationship_event(core, digest, changed_fields)
     return call.event(event, version_id=core.version_id, relationship_id=core.relationship_id)
 
 
 def _of_object(call: Call, core: VersionCore, digest: str, before: VersionCore | None, policy_basis: str) -> Event:
     if before is None:
-        return ObjectCreated(
-            object_sequence=core.sequence,
-            envelope_digest=digest,
-            object_type=core.object_type,
-            lifecycle_state=core.lifecycle_state,
-            availability_state=core.availability_state,
-            retention_state=core.retention_state,
-            validation_state=core.validation_state,
-            policy_revision=call.view.enforcer.policy_revision,
-        )
+        return object_created(call, core, digest)
     deleted = AvailabilityState.DELETED
     if core.availability_state is deleted and before.availability_state is not deleted:
         return ObjectDeleted(
@@ -72,26 +65,3 @@ def _changed_fields(core: VersionCore | RelationshipCore, before: VersionCore | 
     if PartKind.INTEGRITY in core.parts:
         changed.add("integrity")
     return tuple(sorted({*changed, "provenance"}))
-
-
-def _of_relationship(core: RelationshipCore, digest: str, before: VersionCore | RelationshipCore | None) -> Event:
-    if before is None:
-        return RelationshipCreated(
-            relationship_sequence=core.sequence,
-            envelope_digest=digest,
-            source_object_id=core.source_object_id,
-            target_object_id=core.target_object_id,
-            relationship_type=core.relationship_type,
-            target_scope_id=core.target_scope_id,
-            policy_basis=core.policy_basis,
-        )
-    return RelationshipUpdated(
-        relationship_sequence=core.sequence,
-        envelope_digest=digest,
-        source_object_id=core.source_object_id,
-        target_object_id=core.target_object_id,
-        relationship_type=core.relationship_type,
-        target_scope_id=core.target_scope_id,
-        policy_basis=core.policy_basis,
-        changed_fields=_changed_fields(core, before),
-    )

@@ -181,14 +181,17 @@ def _sealed(
         digest = plaintexts.integrity.digest
         blobs["integrity_lookup"] = keys.lookup("integrity_digest", digest, tenant_id=call.tenant_id)
     event = call.event(
-        _event(core, envelope_digest(written), changed_fields),
+        relationship_event(
+            core, envelope_digest(written), None if core.previous_version_id is None else tuple(changed_fields)
+        ),
         version_id=core.version_id,
         relationship_id=core.relationship_id,
     )
     return NewRelationship(core, plaintexts, ColdChange("relationship.put", fields, blobs), contents, event)
 
 
-def _event(core: RelationshipCore, digest: str, changed_fields: Sequence[str]) -> Event:
+def relationship_event(core: RelationshipCore, digest: str, changed_fields: tuple[str, ...] | None) -> Event:
+    """Returns the event that makes a version of a relationship: its first one when `changed_fields` is None."""
     said: dict[str, Any] = {
         "relationship_sequence": core.sequence,
         "envelope_digest": digest,
@@ -198,9 +201,9 @@ def _event(core: RelationshipCore, digest: str, changed_fields: Sequence[str]) -
         "target_scope_id": core.target_scope_id,
         "policy_basis": core.policy_basis,
     }
-    if core.previous_version_id is None:
+    if changed_fields is None:
         return RelationshipCreated(**said)
-    return RelationshipUpdated(**said, changed_fields=tuple(changed_fields))
+    return RelationshipUpdated(**said, changed_fields=changed_fields)
 
 
 def relationship_columns(core: RelationshipCore) -> dict[str, object]:

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from remit.v1 import common_pb2
 from server.domain_errors import InvalidRequest, PolicyDenied
 from server.wire.times import microseconds_of
-from storage.model.actor import AttestationValue
-from storage.model.memory import QualitySignals
+from storage.model.actor import ATTESTATION_TEXTS, ATTESTATION_TIMES, AttestationValue
+from storage.model.memory import SCORES, QualitySignals
 from storage.model.provenance import Integrity
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
-
-_ATTESTATION_TEXTS: Final = (
-    "agent_manifest_ref",
-    "manifest_digest",
-    "manifest_digest_algorithm",
-    "attestation_authority",
-    "attestation_method",
-    "signature",
-    "signature_algorithm",
-    "did_ref",
-)
-_ATTESTATION_TIMES: Final = ("issued_at", "not_before", "not_after")
-_SCORES: Final = (
-    "assessed_confidence",
-    "contradiction_score",
-    "staleness_score",
-    "evidence_strength",
-    "source_diversity",
-)
 
 
 def time_us(message: Message, name: str) -> int | None:
@@ -45,9 +26,9 @@ def shown_by(block: common_pb2.Actor) -> tuple[str | None, dict[str, Attestation
         return block.display_name or None, None
     source = block.attestation
     attestation: dict[str, AttestationValue] = {
-        name: value for name in _ATTESTATION_TEXTS if (value := getattr(source, name))
+        name: value for name in ATTESTATION_TEXTS if (value := getattr(source, name))
     }
-    for name in _ATTESTATION_TIMES:
+    for name in ATTESTATION_TIMES:
         value = time_us(source, name)
         if value is not None:
             attestation[f"{name}_us"] = value
@@ -85,7 +66,7 @@ def signals_from(request: Any) -> QualitySignals | None:
     if not request.HasField("quality_signals"):
         return None
     given = request.quality_signals
-    scores = {name: getattr(given, name) for name in _SCORES if given.HasField(name)}
+    scores = {name: getattr(given, name) for name in SCORES if given.HasField(name)}
     return QualitySignals(
         **scores,
         last_verified_at_us=time_us(given, "last_verified_at"),

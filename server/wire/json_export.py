@@ -22,8 +22,10 @@ from server.wire.enum_numbers import (
 )
 from server.wire.json_text import read_json_text
 from server.wire.times import microseconds_of
+from storage.model.actor import ATTESTATION_TEXTS, ATTESTATION_TIMES
 from storage.model.event_record import VersionEvent
 from storage.model.events import EVENT_CLASSES
+from storage.model.memory import SCORES
 from storage.model.times import iso_text
 
 JsonObject = dict[str, Any]
@@ -275,24 +277,12 @@ def _states(
     }
 
 
-_ATTESTATION_TEXTS: Final = (
-    "agent_manifest_ref",
-    "manifest_digest",
-    "manifest_digest_algorithm",
-    "attestation_authority",
-    "attestation_method",
-    "signature",
-    "signature_algorithm",
-    "did_ref",
-)
-
-
 def actor_json(actor: common_pb2.Actor) -> JsonObject:
     """Returns an actor as the draft has it."""
     exported = _texts(actor, "actor_id", "actor_kind", "display_name", "on_behalf_of_actor_id", "delegation_id")
     if actor.HasField("attestation"):
-        attestation = _texts(actor.attestation, *_ATTESTATION_TEXTS)
-        attestation.update(_times(actor.attestation, "issued_at", "not_before", "not_after"))
+        attestation = _texts(actor.attestation, *ATTESTATION_TEXTS)
+        attestation.update(_times(actor.attestation, *ATTESTATION_TIMES))
         if actor.attestation.capabilities_declared:
             attestation["capabilities_declared"] = list(actor.attestation.capabilities_declared)
         exported["attestation"] = attestation
@@ -313,14 +303,7 @@ def _provenance(provenance: common_pb2.Provenance) -> JsonObject:
 
 
 def _quality_signals(signals: common_pb2.QualitySignals) -> JsonObject:
-    scores = (
-        "assessed_confidence",
-        "contradiction_score",
-        "staleness_score",
-        "evidence_strength",
-        "source_diversity",
-    )
-    exported: JsonObject = {name: getattr(signals, name) for name in scores if signals.HasField(name)}
+    exported: JsonObject = {name: getattr(signals, name) for name in SCORES if signals.HasField(name)}
     exported.update(_texts(signals, "last_verified_by_actor_id", "verification_method_id", "assessed_by_actor_id"))
     exported.update(_times(signals, "last_verified_at", "assessed_at"))
     return exported

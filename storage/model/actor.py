@@ -8,6 +8,19 @@ from storage.model.canonical import Fields, JsonValue, MalformedCanonical, Shape
 
 AttestationValue = str | int | tuple[str, ...]
 
+ATTESTATION_TEXTS: Final = (
+    "agent_manifest_ref",
+    "manifest_digest",
+    "manifest_digest_algorithm",
+    "attestation_authority",
+    "attestation_method",
+    "signature",
+    "signature_algorithm",
+    "did_ref",
+)
+ATTESTATION_TIMES: Final = ("issued_at", "not_before", "not_after")
+"""Members of an attestation that are texts and times; the one that is left, `capabilities_declared`, is a list."""
+
 _SHAPE: Final = Shape(
     "actor",
     {"actor_id": (str,), "actor_kind": (str,)},

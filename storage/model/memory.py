@@ -71,6 +71,15 @@ class QualitySignals:
     assessed_by_actor_id: str | None = None
 
 
+SCORES: Final = (
+    "assessed_confidence",
+    "contradiction_score",
+    "staleness_score",
+    "evidence_strength",
+    "source_diversity",
+)
+"""The quality signals that are numbers in 0..1."""
+
 _SIGNAL_KEYS: Final = tuple(item.name for item in fields(QualitySignals))
 
 

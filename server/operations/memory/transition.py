@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from authz.permissions import DELETE, REDACT, RESTORE, REVIEW
@@ -28,7 +27,7 @@ from server.memory.redactions import masked, redaction_of, without_erased
 from server.memory.removal import delete_object
 from server.memory.retrieval import Loaded, held_at, load, open_rows
 from server.memory.state_rules import demand_admitted_move
-from server.memory.versions import NewVersion, Plaintexts, new_version, seal_parts
+from server.memory.versions import NewVersion, Plaintexts, new_version, next_core, seal_parts
 from storage.commands import EventRow, ObjectMove, Status
 from storage.derivatives import dropped
 from storage.model.events import (
@@ -40,7 +39,6 @@ from storage.model.events import (
     StateTransitioned,
     ValidationTransitioned,
 )
-from storage.model.identifiers import new_id
 from storage.model.memory import PartKind
 from storage.model.provenance import Provenance
 from storage.model.states import AvailabilityState, Dimension, MissingRight, condition_of, is_legal, parse_state
@@ -167,14 +165,10 @@ async def _move(
         parts = await seal_parts(call, before.object_id, written)
         refs |= parts.refs
         contents = parts.rows
-    core = replace(
+    core = next_core(
+        call,
         before,
-        version_id=new_id(),
-        previous_version_id=before.version_id,
-        sequence=before.sequence + 1,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
+        now_us,
         provenance_id=provenance_id,
         parts=refs,
         **{dimension.column: target},

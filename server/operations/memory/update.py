@@ -13,13 +13,12 @@ from server.memory.mutations import answer, committed, replay_of
 from server.memory.provenances import provenance_from
 from server.memory.redactions import masked, redaction_of, without_erased
 from server.memory.retrieval import demand_open, load, open_rows
-from server.memory.versions import Plaintexts, new_version, part_id, seal_parts
+from server.memory.versions import Plaintexts, new_version, next_core, part_id, seal_parts
 from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us
 from storage.commands import ObjectMove, Status
 from storage.derivatives import outdated
 from storage.model.events import ObjectUpdated, ProvenanceUpdated
-from storage.model.identifiers import new_id
 from storage.model.memory import PartKind, VersionCore
 
 _TIMES: Final = ("observed_at", "asserted_at", "valid_from", "valid_until")
@@ -56,15 +55,11 @@ async def handle(call: Call, request: memory_pb2.UpdateRequest) -> memory_pb2.Up
     # Redactions in force stay so; content that is not written anew is carried on.
     carried = {PartKind.REDACTION} if content is not None else {PartKind.REDACTION, PartKind.CONTENT}
     refs = {kind: ref for kind, ref in before.parts.items() if kind in carried} | parts.refs
-    core = replace(
+    core = next_core(
+        call,
         before,
-        version_id=new_id(),
-        previous_version_id=before.version_id,
-        sequence=before.sequence + 1,
+        now_us,
         schema_id=schema_id,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
         provenance_id=provenance.provenance_id,
         parts=refs,
         **_metadata(request, changed, before),

@@ -161,6 +161,11 @@ def test_body_is_canonical_and_complete(event: Event) -> None:
 
 
 @pytest.mark.parametrize("event", EXAMPLES.values(), ids=EXAMPLES)
+def test_payloads_hold_no_other_keys_than_their_class_names(event: Event) -> None:
+    assert event.payload().keys() <= event.payload_keys()
+
+
+@pytest.mark.parametrize("event", EXAMPLES.values(), ids=EXAMPLES)
 def test_version_is_demanded_where_one_is_made(event: Event) -> None:
     if event.NAMES_VERSION:
         with pytest.raises(ValueError, match=event.TYPE):
