@@ -9,6 +9,7 @@ from typing import Any, LiteralString, Self
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.pq import PipelineStatus
 from psycopg_pool import AsyncConnectionPool
 
 from storage.driver_errors import translated, translating
@@ -109,7 +110,7 @@ class Database:
             with translating():
                 yield connection
         finally:
-            await self._pool.putconn(connection)
+            await self._give_back(connection)
 
     async def tenant_rows(
         self, tenant_id: str, query: LiteralString, params: Params | None = None, *, binary: bool = True
@@ -129,7 +130,7 @@ class Database:
                 if not connection.closed or attempt == self._size_max:
                     raise _reading_failed(error) from (error if isinstance(error, psycopg.ProgrammingError) else None)
             finally:
-                await self._pool.putconn(connection)
+                await self._give_back(connection)
         raise AssertionError("the last attempt returns or raises")
 
     async def persist(self, query: LiteralString, params: Params, *, give_up_seconds: float = 30.0) -> list[Row]:
@@ -178,6 +179,13 @@ class Database:
             return await self._pool.getconn()
         except psycopg.Error as error:
             raise DatabaseUnavailable(type(error).__name__) from None
+
+    async def _give_back(self, connection: AsyncConnection[Row]) -> None:
+        # A reader that is cancelled at the doors of its pipeline leaves the connection inside. The next one's statement
+        # would be answered there without being committed, and keep its locks: such a connection is used no more.
+        if not connection.closed and connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            await connection.close()
+        await self._pool.putconn(connection)
 
     async def _configure(self, connection: AsyncConnection[Row]) -> None:
         connection.prepared_max = _PREPARED_STATEMENTS_MAX

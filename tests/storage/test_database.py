@@ -88,6 +88,28 @@ async def test_a_cancelled_statement_leaves_a_working_connection(fresh_database:
         assert await database.tenant_rows("acme", TENANT) == [("acme",)]
 
 
+async def test_a_read_cancelled_at_any_moment_leaves_a_connection_that_commits(
+    fresh_database: DatabaseDsns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The driver gives way wherever it may, as it does on a busy loop: each place can be met by a cancellation.
+    monkeypatch.setattr("psycopg.waiting.MAX_BUSY_TIME", 0)
+    as_superuser(fresh_database, "CREATE TABLE public.kept (n int)", "GRANT INSERT ON public.kept TO remit_server")
+    async with (
+        Database(fresh_database.server, size_min=1, size_max=1) as database,
+        await psycopg.AsyncConnection.connect(fresh_database.superuser, autocommit=True) as watcher,
+    ):
+        for turns in range(40):
+            task = asyncio.create_task(database.tenant_rows("acme", TENANT))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            async with database.connection() as connection:
+                await connection.execute("INSERT INTO public.kept VALUES (%s)", (turns,))
+            kept = await (await watcher.execute("SELECT count(*) FROM public.kept")).fetchone()
+            assert kept == (turns + 1,), "what was answered must stand"
+
+
 # --- failures ---
 
 
