@@ -8,10 +8,10 @@ removed since is left out.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from storage.database import Database
 from storage.model.times import to_datetime
@@ -26,6 +26,8 @@ from storage.objects import (
 )
 from storage.row_filter import Conditions
 from storage.selection import GIVEN, Selection, add_selection, gate
+
+Stored = TypeVar("Stored")
 
 
 class Order(Enum):
@@ -87,12 +89,15 @@ class ObjectQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPage:
+class Page(Generic[Stored]):
     """Rows with whether their encrypted parts may be given; `more`: rows are left; `heads` None: no such workspace."""
 
     heads: Heads | None
-    rows: tuple[tuple[StoredVersion, bool], ...]
+    rows: tuple[tuple[Stored, bool], ...]
     more: bool
+
+
+QueryPage = Page[StoredVersion]
 
 
 def key_of(order: Order, version: StoredVersion) -> SortKey:
@@ -209,19 +214,22 @@ async def query_objects(database: Database, tenant_id: str, query: ObjectQuery) 
         bytes_max=where.bind(query.bytes_max, "bigint"),
     )
     rows = await database.tenant_rows(tenant_id, statement, where.params)
-    return _page(rows, query.limit)
+    return page_of(rows, query.limit, stored_version)
 
 
-def _page(rows: Sequence[Sequence[Any]], limit: int) -> QueryPage:
+def page_of(
+    rows: Sequence[Sequence[Any]], limit: int, stored: Callable[[Sequence[Any]], Stored | None]
+) -> Page[Stored]:
+    """Returns the page in rows of a head, how many there are, whether parts may be given, and what `stored` reads."""
     if not rows:
-        return QueryPage(None, (), False)
+        return Page(None, (), False)
     found = []
     for row in rows[:limit]:
-        version = stored_version(row[_VERSION_START:])
+        version = stored(row[_VERSION_START:])
         if version is not None:
             found.append((version, bool(row[_HEAD_WIDTH + 1])))
     row_count = rows[0][_HEAD_WIDTH] or 0
-    return QueryPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
+    return Page(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
 
 
 def _ties(where: Conditions, query: ObjectQuery) -> str:

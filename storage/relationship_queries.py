@@ -5,15 +5,15 @@ As `storage.queries` for objects: one statement gives a page, its head, and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 from storage.database import Database
 from storage.model.times import to_datetime
-from storage.objects import HEAD_COLUMNS, Heads, heads_of
-from storage.queries import PART_JOINS, ROW_BYTES, Order
+from storage.objects import HEAD_COLUMNS
+from storage.queries import PART_JOINS, ROW_BYTES, Order, Page, page_of
 from storage.relationship_ends import EndReach, ends_admitted
 from storage.relationships import (
     CONTENT_OWNER,
@@ -64,13 +64,7 @@ class RelationshipQuery:
     last_key: tuple[int | str | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RelationshipPage:
-    """Rows with whether their encrypted parts may be given; `more`: rows are left; `heads` None: no such workspace."""
-
-    heads: Heads | None
-    rows: tuple[tuple[StoredRelationship, bool], ...]
-    more: bool
+RelationshipPage = Page[StoredRelationship]
 
 
 def relationship_key(order: Order, version: StoredRelationship) -> tuple[int | str, ...]:
@@ -83,8 +77,6 @@ def relationship_key(order: Order, version: StoredRelationship) -> tuple[int | s
 
 
 _TIES: Final = 'v.relationship_id collate "C", v.version_id collate "C"'
-_HEAD_WIDTH: Final = 6
-_VERSION_START: Final = _HEAD_WIDTH + 2
 _STATEMENT: Final = """
 select * from (
 select {head}, k.row_count, v.given, {version}, {parts}, k.position,
@@ -159,19 +151,7 @@ async def query_relationships(database: Database, tenant_id: str, query: Relatio
         bytes_max=where.bind(query.bytes_max, "bigint"),
     )
     rows = await database.tenant_rows(tenant_id, statement, where.params)
-    return _page(rows, query.limit)
-
-
-def _page(rows: Sequence[Sequence[Any]], limit: int) -> RelationshipPage:
-    if not rows:
-        return RelationshipPage(None, (), False)
-    found = []
-    for row in rows[:limit]:
-        version = stored_relationship(row[_VERSION_START:])
-        if version is not None:
-            found.append((version, bool(row[_HEAD_WIDTH + 1])))
-    row_count = rows[0][_HEAD_WIDTH] or 0
-    return RelationshipPage(heads_of(rows[0][:_HEAD_WIDTH]), tuple(found), row_count > len(found))
+    return page_of(rows, query.limit, stored_relationship)
 
 
 def _add_fields(where: Conditions, query: RelationshipQuery) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from server.call import Call
 from storage.commands import EventRow
 from storage.model.events import ObjectCreated, ToolCompleted, ToolInvoked
+from storage.model.identifiers import new_id
 from storage.model.memory import VersionCore
+from storage.model.provenance import Provenance
+from storage.model.states import States
 
 
 def creation_events(call: Call, core: VersionCore, digest: str, tool_outcome: str | None) -> list[EventRow]:
@@ -17,6 +22,29 @@ def creation_events(call: Call, core: VersionCore, digest: str, tool_outcome: st
     elif core.object_type == "tool_result":
         events.append(call.event(ToolCompleted(outcome=tool_outcome or ""), **named))
     return events
+
+
+def first_core(
+    call: Call, object_id: str, object_type: str, states: States, now_us: int, provenance: Provenance, **more: Any
+) -> VersionCore:
+    """Returns the core of an object's first version by this call; `more` are its other fields."""
+    return VersionCore(
+        tenant_id=call.tenant_id,
+        scope_id=call.scope_id,
+        object_id=object_id,
+        version_id=new_id(),
+        sequence=1,
+        object_type=object_type,
+        lifecycle_state=states.lifecycle,
+        availability_state=states.availability,
+        retention_state=states.retention,
+        validation_state=states.validation,
+        committed_at_us=now_us,
+        recorded_at_us=now_us,
+        actor=call.actor_ref(),
+        provenance_id=provenance.provenance_id,
+        **more,
+    )
 
 
 def object_created(call: Call, core: VersionCore, digest: str) -> ObjectCreated:

@@ -9,7 +9,7 @@ from remit.v1 import memory_pb2
 from server.call import Call
 from server.domain_errors import InvalidRequest
 from server.memory.authenticity import authenticated_core
-from server.memory.creating import creation_events
+from server.memory.creating import creation_events, first_core
 from server.memory.provenances import lacks_run, own_provenance, provenance_from
 from server.memory.retrieval import Loaded, open_rows
 from server.memory.versions import NewParts, NewVersion, Plaintexts, new_version, next_core, seal_parts
@@ -142,21 +142,13 @@ async def _target(
     )
     plaintexts = Plaintexts(request.target_canonical_content, provenance)
     parts = await seal_parts(call, object_id, plaintexts)
-    core = VersionCore(
-        tenant_id=call.tenant_id,
-        scope_id=call.scope_id,
-        object_id=object_id,
-        version_id=new_id(),
-        sequence=1,
-        object_type=request.target_object_type,
-        lifecycle_state=states.lifecycle,
-        availability_state=states.availability,
-        retention_state=states.retention,
-        validation_state=states.validation,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
-        provenance_id=provenance.provenance_id,
+    core = first_core(
+        call,
+        object_id,
+        request.target_object_type,
+        states,
+        now_us,
+        provenance,
         parts=parts.refs,
         schema_id=request.target_schema_id or None,
         quality_signals=signals_from(request),

@@ -6,7 +6,7 @@ from remit.v1 import memory_pb2
 from server.call import Call, Change
 from server.derived.derivation import demand_may_derive, raise_taken, requested
 from server.domain_errors import DomainError, InvalidRequest, ObjectDeleted, PolicyDenied, VersionConflict
-from server.memory.creating import creation_events
+from server.memory.creating import creation_events, first_core
 from server.memory.lookups import lookups_changed, lookups_of
 from server.memory.mutations import answer, committed, replay_of
 from server.memory.provenances import provenance_from
@@ -17,7 +17,6 @@ from server.wire.content_schemas import check_content, check_object_type
 from server.wire.inputs import integrity_from, signals_from, time_us
 from storage.commands import ObjectMove, Outcome, Status
 from storage.model.identifiers import new_id
-from storage.model.memory import VersionCore
 from storage.model.states import AvailabilityState, RetentionState, States, default_states
 
 
@@ -42,21 +41,13 @@ async def handle(call: Call, request: memory_pb2.CreateRequest) -> memory_pb2.Cr
     integrity = integrity_from(request)
     plaintexts = Plaintexts(request.canonical_content, provenance, integrity)
     parts = await seal_parts(call, object_id, plaintexts)
-    core = VersionCore(
-        tenant_id=call.tenant_id,
-        scope_id=call.scope_id,
-        object_id=object_id,
-        version_id=new_id(),
-        sequence=1,
-        object_type=request.object_type,
-        lifecycle_state=states.lifecycle,
-        availability_state=states.availability,
-        retention_state=states.retention,
-        validation_state=states.validation,
-        committed_at_us=now_us,
-        recorded_at_us=now_us,
-        actor=call.actor_ref(),
-        provenance_id=provenance.provenance_id,
+    core = first_core(
+        call,
+        object_id,
+        request.object_type,
+        states,
+        now_us,
+        provenance,
         parts=parts.refs,
         schema_id=request.schema_id or None,
         observed_at_us=time_us(request, "observed_at"),
