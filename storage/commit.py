@@ -35,6 +35,7 @@ _REMAINING = (
     " where tenant_id = %s and scope_id = %s and delegation_id = any (%b)"
 )
 _DEADLOCK_ATTEMPTS_MAX = 5
+_REPEATS_MAX = 5
 # Two that open one tenant or workspace at once have no head to wait at; who comes second waits at these instead.
 _OPENED_MEANWHILE = frozenset({"tenants_pkey", "workspaces_pkey", "ledger_heads_pkey"})
 
@@ -197,6 +198,13 @@ class Coalescer:
     async def _commit(self, commands: Sequence[Command]) -> list[Outcome | Exception]:
         """Raises StatementFailed, and no class of OutcomeUnknown, only when nothing of the commands stands."""
         encoder = BatchEncoder(commands)
+        try:
+            return [*await self._send(commands, encoder)]
+        except OutcomeUnknown:
+            return await self._resolve(commands, encoder.scopes)
+
+    async def _send(self, commands: Sequence[Command], encoder: BatchEncoder) -> list[Outcome]:
+        """Raises OutcomeUnknown when the connection was lost with the commands on the way."""
         arguments = (commands[0].tenant_id, encoder.scopes, encoder.commands_json, encoder.blobs)
         for _ in range(_DEADLOCK_ATTEMPTS_MAX):
             try:
@@ -209,8 +217,6 @@ class Coalescer:
                 if error.constraint in _OPENED_MEANWHILE:
                     continue
                 raise
-            except OutcomeUnknown:
-                return await self._resolve(commands, encoder.scopes)
             return [Outcome(Status(status), detail, now_us) for _, status, detail, now_us in rows]
         raise DatabaseUnavailable("DeadlockDetected")
 
@@ -230,21 +236,30 @@ class Coalescer:
                 results.append(error)
         return results
 
-    async def _repeat(self, command: Command) -> Outcome | Exception:
+    async def _repeat(self, command: Command) -> Outcome:
         """Hands over again a command that did not stand when it was looked up.
 
         The lost request may still be on its way. Landing after this one it is refused, for its event stands. Landing
-        before, it stands itself, and what this one meets is its own shadow: so it is looked up once more.
+        before, it stands itself, and what this one meets is its own shadow: so it is looked up once more. Raises
+        OutcomeUnknown when connection after connection was lost.
         """
-        result: Outcome | Exception
-        try:
-            [result] = await self._commit([command])
-        except StatementFailed as error:
-            result = error
-        if isinstance(result, Outcome) and result.status is Status.ACCEPTED:
-            return result
-        found = (await self._standing([command], command.scopes())).get(_first_event_id(command))
-        return await self._accepted(command, *found) if found else result
+        encoder = BatchEncoder([command])
+        met: Outcome | StorageError = OutcomeUnknown()
+        for _ in range(_REPEATS_MAX):
+            try:
+                [met] = await self._send([command], encoder)
+            except (StatementFailed, OutcomeUnknown) as error:
+                met = error
+            if isinstance(met, Outcome) and met.status is Status.ACCEPTED:
+                return met
+            found = (await self._standing([command], command.scopes())).get(_first_event_id(command))
+            if found:
+                return await self._accepted(command, *found)
+            if not isinstance(met, OutcomeUnknown):
+                break
+        if isinstance(met, StorageError):
+            raise met
+        return met
 
     async def _standing(self, commands: Sequence[Command], scopes: Iterable[str]) -> dict[str | None, tuple[int, int]]:
         """Sequence and use number by event id, of the commands' first events that stand."""

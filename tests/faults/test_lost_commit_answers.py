@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from remit.v1 import delegation_pb2, memory_pb2
-from tests.cluster import ADMIN, TENANT, Client, Cluster, Workspace
+from tests.cluster import ADMIN, TENANT, Client, Cluster, Refusal, Workspace
 from tests.conftest import DatabaseDsns, reachable_folder
 from tests.faults.account import check_ledger, check_nothing_torn
 from tests.faults.load import DELEGATE, grant_to_delegate
@@ -144,6 +144,20 @@ def test_each_of_a_batch_is_answered_and_stands_once(
     assert len({result.object_id for result in results}) == 17
     for number in range(16):
         assert events_of(workspace, f"op:lost-{number}") == {"object_created": 1}
+    check_whole(workspace)
+
+
+def test_loss_after_loss_ends_as_unavailable(relay: tuple[Relay, Cluster], workspace: Workspace) -> None:
+    """However long connections are lost, the caller is answered, and the server goes on."""
+    for _ in range(100):
+        relay[0].lose(Loss.REQUEST)
+    with pytest.raises(Refusal) as refused:
+        workspace.create(operation_id="op:lost")
+    assert relay[0].relent() > 50
+    assert refused.value.reason == "SERVICE_UNAVAILABLE"
+    assert events_of(workspace, "op:lost") == {}
+    workspace.create(operation_id="op:lost")
+    assert events_of(workspace, "op:lost") == {"object_created": 1}
     check_whole(workspace)
 
 

@@ -55,6 +55,12 @@ class Relay:
         """The next commit that passes meets this loss."""
         self._armed.append(loss)
 
+    def relent(self) -> int:
+        """What comes from now on meets no loss any more; returns how many losses were left."""
+        left = len(self._armed)
+        self._armed.clear()
+        return left
+
     def take(self) -> Loss | None:
         """Returns the loss that a commit now meets."""
         if not self._armed:
