@@ -26,7 +26,9 @@ VERSION_COLUMNS: Final = (
     " and n.scope_id = v.scope_id and n.object_id = v.object_id)"
 )
 PART_COLUMNS: Final = "{0}.content_id, {0}.key_page, {0}.key_slot, {0}.ciphertext, {0}.commitment"
-_VERSION_WIDTH: Final = 25
+OWN_WIDTH: Final = 24
+"""How many of a version's columns are its row's own; they come first."""
+_VERSION_WIDTH: Final = OWN_WIDTH + 1
 _PART_WIDTH: Final = 5
 
 

@@ -128,10 +128,12 @@ class Bench:
     def metered_create(self, length: int) -> Call:
         """Creates by the leaf of a chain of grants."""
         delegate, grant = self._chain(length)
+        runs = itertools.count()
         run = next(_RUNS)
 
-        async def call(channel: grpc.aio.Channel, number: int) -> object:
-            request = self._create_request(self.hot.scope_id, delegation_id=grant, idempotency_key=f"k:{run}:{number}")
+        async def call(channel: grpc.aio.Channel, _: int) -> object:
+            key = f"k:{run}:{next(runs)}"
+            request = self._create_request(self.hot.scope_id, delegation_id=grant, idempotency_key=key)
             return await _method(channel, CREATE)(request.SerializeToString(), metadata=delegate.metadata)
 
         return call

@@ -62,17 +62,20 @@ def _pgbench(dsn: str, script: str, folder: Path, seconds: int, clients: int = 1
     return float(found[1])
 
 
-def raw_inserts(dsn: str, folder: Path, seconds: int) -> float:
-    """Durable single-row inserts a second, 16 clients of pgbench."""
+def prepare(dsn: str) -> None:
+    """Makes the tables and the function of the two floors in the database."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(_RAW_TABLE)
+        connection.execute(_NAIVE)
+
+
+def raw_inserts(dsn: str, folder: Path, seconds: int) -> float:
+    """Durable single-row inserts a second, 16 clients of pgbench."""
     return _pgbench(dsn, _RAW_INSERT, folder, seconds)
 
 
 def naive_ledger(dsn: str, folder: Path, seconds: int) -> float:
     """Appends a second of a function with one transaction an append, on one hot workspace, 16 clients."""
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(_NAIVE)
     return _pgbench(dsn, _NAIVE_APPEND, folder, seconds)
 
 

@@ -98,9 +98,12 @@ VERSION_EDITS: dict[str, str] = {
 }
 
 
+@pytest.mark.parametrize("read_before", [False, True], ids=["unread", "read_before"])
 @pytest.mark.parametrize("edit", VERSION_EDITS)
-def test_an_edited_version_is_refused(edited: Workspace, connection: Connection, edit: str) -> None:
+def test_an_edited_version_is_refused(edited: Workspace, connection: Connection, edit: str, read_before: bool) -> None:
     made = _make(edited)
+    if read_before:  # the service has found it genuine once
+        edited.read(made.object_id)
     changed = connection.execute(
         sql.SQL("update remit.memory_versions set {} where object_id = %s").format(sql.SQL(VERSION_EDITS[edit])),
         (made.object_id,),
