@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -36,6 +39,8 @@ _REMAINING = (
 )
 _DEADLOCK_ATTEMPTS_MAX = 5
 _REPEATS_MAX = 5
+# Longer than PostgreSQL takes to come back after a crash, shorter than a pod is given to end.
+_RESOLVING_SECONDS_MAX = 30.0
 # Two that open one tenant or workspace at once have no head to wait at; who comes second waits at these instead.
 _OPENED_MEANWHILE = frozenset({"tenants_pkey", "workspaces_pkey", "ledger_heads_pkey"})
 
@@ -84,7 +89,7 @@ class _Lane:
 class Coalescer:
     """Commits commands. `queue_max` bounds what may wait in this process, `batches_max` what is in flight.
 
-    `committed(tenant_id, scope_ids)` is told the workspaces of each batch that was committed.
+    `committed(tenant_id, scope_ids)` is told the workspaces of each batch that was committed, or may have been.
     """
 
     def __init__(
@@ -183,7 +188,8 @@ class Coalescer:
             _log.error("commit refused by the database: %s", error)
             results = [error]
         except Exception as error:  # whoever waits must be answered, whatever went wrong
-            results = [error] * len(batch)
+            # Each waiter raises an exception of its own: one that many raise collects all their tracebacks.
+            results = [copy(error) for _ in batch]
         if self._committed is not None:
             scope_ids = {scope for waiting in batch for scope in waiting.command.scopes()}
             self._committed(batch[0].command.tenant_id, scope_ids)
@@ -196,7 +202,7 @@ class Coalescer:
                 waiting.answer.set_exception(result)
 
     async def _commit(self, commands: Sequence[Command]) -> list[Outcome | Exception]:
-        """Raises StatementFailed, and no class of OutcomeUnknown, only when nothing of the commands stands."""
+        """Raises StatementFailed only when nothing of the commands stands, OutcomeUnknown when nobody can tell."""
         encoder = BatchEncoder(commands)
         try:
             return [*await self._send(commands, encoder)]
@@ -206,77 +212,97 @@ class Coalescer:
     async def _send(self, commands: Sequence[Command], encoder: BatchEncoder) -> list[Outcome]:
         """Raises OutcomeUnknown when the connection was lost with the commands on the way."""
         arguments = (commands[0].tenant_id, encoder.scopes, encoder.commands_json, encoder.blobs)
+        condition: str | None = None
         for _ in range(_DEADLOCK_ATTEMPTS_MAX):
             try:
                 async with self._database.connection() as connection:
                     cursor = await connection.execute(_COMMIT, arguments)
                     rows = await cursor.fetchall()
-            except SerializationConflict:
+            except SerializationConflict as error:
+                condition = error.condition
                 continue
             except StatementFailed as error:
                 if error.constraint in _OPENED_MEANWHILE:
+                    condition = error.condition
                     continue
                 raise
             return [Outcome(Status(status), detail, now_us) for _, status, detail, now_us in rows]
-        raise DatabaseUnavailable("DeadlockDetected")
+        raise DatabaseUnavailable(condition)
 
     async def _resolve(self, commands: Sequence[Command], scopes: Iterable[str]) -> list[Outcome | Exception]:
         """The connection was lost with a batch on the way: find out what stands before anyone is answered.
 
         Commands whose event stands were accepted; the others wrote nothing and are handed over again, one by one. What
-        one of them meets is its own: were it raised, the batch would be run again, with those that stand.
+        one of them meets is its own: were it raised, the batch would be run again, with those that stand. Raises
+        OutcomeUnknown when the database gives no answer.
         """
-        standing = await self._standing(commands, scopes)
+        give_up_at = time.monotonic() + _RESOLVING_SECONDS_MAX
+        standing = await self._standing(commands, scopes, give_up_at)
         results: list[Outcome | Exception] = []
         for command in commands:
             found = standing.get(_first_event_id(command))
             try:
-                results.append(await (self._accepted(command, *found) if found else self._repeat(command)))
+                results.append(await (self._accepted(command, *found) if found else self._repeat(command, give_up_at)))
             except StorageError as error:
                 results.append(error)
         return results
 
-    async def _repeat(self, command: Command) -> Outcome:
+    async def _repeat(self, command: Command, give_up_at: float) -> Outcome:
         """Hands over again a command that did not stand when it was looked up.
 
         The lost request may still be on its way. Landing after this one it is refused, for its event stands. Landing
         before, it stands itself, and what this one meets is its own shadow: so it is looked up once more. Raises
-        OutcomeUnknown when connection after connection was lost.
+        OutcomeUnknown when connection after connection was lost, or the time is over.
         """
         encoder = BatchEncoder([command])
         met: Outcome | StorageError = OutcomeUnknown()
         for _ in range(_REPEATS_MAX):
+            if time.monotonic() > give_up_at:
+                break
             try:
                 [met] = await self._send([command], encoder)
-            except (StatementFailed, OutcomeUnknown) as error:
+            except StorageError as error:
                 met = error
             if isinstance(met, Outcome) and met.status is Status.ACCEPTED:
                 return met
-            found = (await self._standing([command], command.scopes())).get(_first_event_id(command))
+            found = (await self._standing([command], command.scopes(), give_up_at)).get(_first_event_id(command))
             if found:
                 return await self._accepted(command, *found)
             if not isinstance(met, OutcomeUnknown):
                 break
-        if isinstance(met, StorageError):
+        if isinstance(met, StatementFailed):
             raise met
+        if isinstance(met, StorageError):
+            # This one wrote nothing; the lost one may yet.
+            raise OutcomeUnknown(getattr(met, "condition", None)) from None
         return met
 
-    async def _standing(self, commands: Sequence[Command], scopes: Iterable[str]) -> dict[str | None, tuple[int, int]]:
+    async def _standing(
+        self, commands: Sequence[Command], scopes: Iterable[str], give_up_at: float
+    ) -> dict[str | None, tuple[int, int]]:
         """Sequence and use number by event id, of the commands' first events that stand."""
         event_ids = [command.events[0].event_id for command in commands if command.events]
-        rows = await self._database.persist(_RESOLVE, (commands[0].tenant_id, sorted(scopes), event_ids))
+        rows = await self._database.persist(
+            _RESOLVE,
+            (commands[0].tenant_id, sorted(scopes), event_ids),
+            give_up_seconds=give_up_at - time.monotonic(),
+        )
         return {event_id: (sequence, use_number) for event_id, sequence, use_number in rows}
 
     async def _accepted(self, command: Command, sequence: int, use_number: int) -> Outcome:
-        """The outcome of a command that stands, with the uses that are left now of the grants it exercised."""
+        """The outcome of a command that stands, with the uses that are left now of the grants it exercised.
+
+        How many are left is not told where it can't be read: the command stands all the same.
+        """
         chain, remaining = command.chain, None
         if chain is not None and chain.take_use:
             params = (command.tenant_id, chain.home_scope_id, [delegation_id for delegation_id, _ in chain.grants])
-            [(remaining,)] = await self._database.tenant_rows(command.tenant_id, _REMAINING, params)
+            with suppress(StorageError):
+                [(remaining,)] = await self._database.tenant_rows(command.tenant_id, _REMAINING, params)
         detail = {"sequence": sequence, "use_number": use_number, "remaining_uses": remaining}
         return Outcome(Status.ACCEPTED, detail, 0)
 
 
 def _first_event_id(command: Command) -> str | None:
-    """What tells whether a command stands; one that only keeps an answer has none, and may be done twice."""
+    """What tells whether a command stands. One without an event may be done twice: it meets what it has done."""
     return command.events[0].event_id if command.events else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -66,7 +67,8 @@ class CoalescedReader(Generic[Key, Facts]):
         except Exception as error:  # whoever waits must be answered, whatever went wrong
             for _, answer in batch:
                 if not answer.done():
-                    answer.set_exception(error)
+                    # One of its own for each: an exception that many raise collects all their tracebacks.
+                    answer.set_exception(copy(error))
             return
         for (_, answer), facts in zip(batch, found, strict=True):
             if not answer.done():

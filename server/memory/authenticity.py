@@ -20,7 +20,9 @@ from storage.objects import OWN_WIDTH, StoredPart, StoredVersion
 from storage.redactions import StoredCore
 
 _columns_of = attrgetter(*COLUMNS)
+# Rows remembered, and the longest core of one, so that their memory is bounded in bytes as well.
 _JUDGED_MAX: Final = 8192
+_JUDGED_CORE_BYTES_MAX: Final = 4096
 
 
 def authenticated_core(call: Call, stored: StoredVersion) -> VersionCore:
@@ -28,16 +30,19 @@ def authenticated_core(call: Call, stored: StoredVersion) -> VersionCore:
 
     Versions never change: a row that was judged before is taken for what it was then while it is the same, byte by byte.
     """
-    return _judged(call.services.keys, call.tenant_id, call.scope_id, stored[:OWN_WIDTH])
+    judge = _judged if len(stored.core) > _JUDGED_CORE_BYTES_MAX else _judged_once
+    return judge(call.services.keys, call.tenant_id, call.scope_id, stored[:OWN_WIDTH])
 
 
-@lru_cache(_JUDGED_MAX)
 def _judged(keys: DeploymentKeys, tenant_id: str, scope_id: str, row: tuple[Any, ...]) -> VersionCore:
     stored = StoredVersion._make((*row, 0, None, None, None))
     core = _proven(keys, tenant_id, scope_id, stored)
     if _columns_of(stored) != column_values(core):
         raise IntegrityViolation(f"memory_versions:{stored.version_id}", "COLUMNS")
     return core
+
+
+_judged_once: Final = lru_cache(_JUDGED_MAX)(_judged)
 
 
 def core_alone(call: Call, stored: StoredVersion | StoredCore) -> VersionCore:

@@ -23,6 +23,7 @@ from server.subscriptions.feed_page import FeedEntry
 from server.subscriptions.filters import Matcher
 from server.subscriptions.place import Place
 from storage.commands import Status
+from storage.model.identifiers import new_uuid
 from storage.model.subscription import Subscription
 
 # Events that one poll looks at before it answers with what it has, so that a long history without a match is passed by
@@ -110,9 +111,11 @@ class SubscriptionPoll:
             reset_number=subscription.reset_number,
             sequence=position,
             delivered_sequence=visible[-1].sequence if visible else None,
+            advance_id=str(new_uuid()),
         )
         outcome = await submit(self._services, self._call.tenant_id, subscription, change, standing=standing)
-        if outcome.status is Status.ACCEPTED:
+        # UNCHANGED: it stood already when it was handed over again, its first answer lost.
+        if outcome.status in (Status.ACCEPTED, Status.UNCHANGED):
             delivered = visible[-1].sequence if visible else subscription.delivered_sequence
             self._subscription = replace(
                 subscription,

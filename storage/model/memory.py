@@ -224,7 +224,7 @@ def parse_core(core: bytes) -> VersionCore:
     return VersionCore(**values)
 
 
-def parse_parts(value: object) -> dict[PartKind, PartRef]:
+def parse_parts(value: object) -> Mapping[PartKind, PartRef]:
     """Returns the references to encrypted parts in a core; raises MalformedCanonical."""
     read = _PARTS.read(value)
     try:

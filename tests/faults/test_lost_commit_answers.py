@@ -17,6 +17,7 @@ from tests.faults.load import DELEGATE, grant_to_delegate
 from tests.faults.stalling import stalled_head, waiting_appends
 from tests.faults.waiting import until
 from tests.faults.wire import Loss, Relay
+from tests.server.operations.ledger.subscriptions import poll, subscribe
 
 LOSSES = list(Loss)
 
@@ -145,6 +146,18 @@ def test_each_of_a_batch_is_answered_and_stands_once(
     for number in range(16):
         assert events_of(workspace, f"op:lost-{number}") == {"object_created": 1}
     check_whole(workspace)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_poll_loses_no_event(relay: tuple[Relay, Cluster], workspace: Workspace, loss: Loss) -> None:
+    """Its answer is the only one that ever brings them."""
+    subscription = subscribe(workspace)
+    made = [workspace.create().object_id for _ in range(3)]
+    relay[0].lose(loss)
+    first = poll(subscription, workspace.owner, max_events=10)
+    relay[0].land()
+    second = poll(subscription, workspace.owner, max_events=10)
+    assert [event.object_id for event in [*first.events, *second.events]] == made
 
 
 def test_loss_after_loss_ends_as_unavailable(relay: tuple[Relay, Cluster], workspace: Workspace) -> None:

@@ -74,6 +74,7 @@ async def test_a_failure_reaches_every_waiter_and_the_next_read_starts_anew() ->
     source.failure = OSError("gone")
     reader = CoalescedReader(source.load)
     results = await asyncio.gather(reader.get("a", 1), reader.get("a", 2), return_exceptions=True)
-    assert results == [source.failure, source.failure]
+    assert [(type(result), str(result)) for result in results] == [(OSError, "gone")] * 2
+    assert results[0] is not results[1]
     source.failure = None
     assert await reader.get("a", 3) == 3
