@@ -15,7 +15,7 @@ from typing import Final
 from server.metrics import STORED
 from storage.capacity import load_capacity
 from storage.database import Database
-from storage.errors import DatabaseUnavailable, StatementTimeout
+from storage.errors import StorageError
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class CapacityWorker:
         while True:
             try:
                 await self.measure()
-            except (DatabaseUnavailable, StatementTimeout) as error:
+            except StorageError as error:
                 _log.warning("capacity is not measured: %s", type(error).__name__)
             await asyncio.sleep(self._interval_seconds)
 

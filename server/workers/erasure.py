@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from server.metrics import ERASURES
 from storage.commands import ColdChange, Command, Status, event_row
 from storage.commit import Coalescer
 from storage.database import Database
-from storage.errors import DatabaseUnavailable, QueueFull
+from storage.errors import DatabaseUnavailable, QueueFull, StorageError
 from storage.keystore import KeyId, KeyRing, KeyStoreUnavailable
 from storage.model.actor import ActorRef
 from storage.model.event_record import EventRecord
@@ -30,6 +32,9 @@ _log = logging.getLogger(__name__)
 
 ERASURE_ACTOR = ActorRef("actor:remit:erasure", "service")
 _BATCH = 100
+_PAUSE_SECONDS = 1.0
+# They pass; whatever else storage raises is met again by the next sweep.
+_DELAYS = (DatabaseUnavailable, KeyStoreUnavailable, QueueFull)
 
 
 class ErasureWorker:
@@ -58,43 +63,74 @@ class ErasureWorker:
         self._wake.set()
 
     async def run(self) -> None:
-        """Runs until cancelled."""
-        sweep = True
+        """Runs until cancelled, whatever storage raises."""
+        next_sweep_at = 0.0
         while True:
             tenants = set(self._woken)
             self._woken -= tenants
             self._wake.clear()
+            again, is_delayed = tenants, True
             try:
-                for tenant_id in tenants | set(await self._tenants() if sweep else []):
-                    await self.close_open_jobs(tenant_id)
-            except (DatabaseUnavailable, KeyStoreUnavailable, QueueFull) as error:
+                if time.monotonic() >= next_sweep_at:
+                    tenants = tenants | set(await self._tenants())
+                    next_sweep_at = time.monotonic() + self._sweep_seconds
+                again = {tenant_id for tenant_id in tenants if not await self._attended(tenant_id)}
+                is_delayed = bool(again)
+            except StorageError as error:
                 _log.warning("erasure is delayed: %s", type(error).__name__)
-                self._woken |= tenants
-                await asyncio.sleep(1.0)
+            self._woken |= again
+            if is_delayed:
+                await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            try:
-                await asyncio.wait_for(self._wake.wait(), self._sweep_seconds)
-                sweep = False
-            except TimeoutError:
-                sweep = True
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), next_sweep_at - time.monotonic())
+
+    async def _attended(self, tenant_id: str) -> bool:
+        """Closes what can be closed of a tenant; returns False when it is to be tried again before the next sweep."""
+        try:
+            await self.close_open_jobs(tenant_id)
+        except _DELAYS as error:
+            _log.warning("erasure is delayed: %s", type(error).__name__)
+            return False
+        except StorageError as error:
+            _log.error("erasure of a tenant is left to the next sweep: %s", type(error).__name__)
+        return True
 
     async def close_open_jobs(self, tenant_id: str) -> int:
-        """Closes every open job of a tenant; returns how many."""
+        """Closes every open job of a tenant that can be closed; returns how many. Raises StorageError."""
         closed = 0
-        while jobs := await open_erasures(self._database, tenant_id, _BATCH):
-            for job in jobs:
-                kept = job.kept_content_ids
-                found = await keys_of_removed_parts(self._database, tenant_id, job.scope_id, job.object_id, kept)
-                await self._close(tenant_id, job, "erasure", found, "erasure_close")
-            closed += len(jobs)
-        while redactions := await open_redaction_jobs(self._database, tenant_id, _BATCH):
-            for redaction in redactions:
-                places = [(redaction.object_id, content_id) for content_id in redaction.erased_content_ids]
-                parts = await load_parts(self._database, tenant_id, redaction.scope_id, places)
-                found = [(part.key_page, part.key_slot) for part in parts.values()]
-                await self._close(tenant_id, redaction, redaction.kind, found, "redaction.close")
-            closed += len(redactions)
+        while done := await self._closed(tenant_id, await open_erasures(self._database, tenant_id, _BATCH)):
+            closed += done
+        while done := await self._closed(tenant_id, await open_redaction_jobs(self._database, tenant_id, _BATCH)):
+            closed += done
         return closed
+
+    async def _closed(self, tenant_id: str, jobs: Sequence[ErasureJob | RedactionJob]) -> int:
+        """Closes those of the jobs that can be; the others stay open, and keep none of the rest from being closed."""
+        closed = 0
+        for job in jobs:
+            try:
+                if isinstance(job, ErasureJob):
+                    await self._close_erasure(tenant_id, job)
+                else:
+                    await self._close_redaction(tenant_id, job)
+                closed += 1
+            except _DELAYS:
+                raise
+            except StorageError as error:
+                _log.error("erasure job %s stays open: %s", job.job_id, type(error).__name__)
+        return closed
+
+    async def _close_erasure(self, tenant_id: str, job: ErasureJob) -> None:
+        kept = job.kept_content_ids
+        found = await keys_of_removed_parts(self._database, tenant_id, job.scope_id, job.object_id, kept)
+        await self._close(tenant_id, job, "erasure", found, "erasure_close")
+
+    async def _close_redaction(self, tenant_id: str, job: RedactionJob) -> None:
+        places = [(job.object_id, content_id) for content_id in job.erased_content_ids]
+        parts = await load_parts(self._database, tenant_id, job.scope_id, places)
+        found = [(part.key_page, part.key_slot) for part in parts.values()]
+        await self._close(tenant_id, job, job.kind, found, "redaction.close")
 
     async def _close(
         self, tenant_id: str, job: ErasureJob | RedactionJob, kind: str, keys: Sequence[tuple[UUID, int]], change: str

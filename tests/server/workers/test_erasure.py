@@ -103,6 +103,23 @@ def test_what_is_reported_erased_is_gone(keyed: tuple[Cluster, OneKeyStore]) -> 
     assert verified(workspace)
 
 
+def test_a_job_that_cannot_be_done_keeps_no_other_from_being(keyed: tuple[Cluster, OneKeyStore]) -> None:
+    cluster, _ = keyed
+    workspace = Workspace(cluster)
+    broken, sound, later = workspace.create(), workspace.create(), workspace.create()
+    with cluster.superuser() as connection:
+        connection.execute(
+            "update remit.memory_contents set key_page = gen_random_uuid() where object_id = %s", (broken.object_id,)
+        )
+    for made in (broken, sound):
+        delete(workspace, made.object_id, made.version_id)
+    until(lambda: len(closings(workspace)) == 1, "the sound one is erased")
+    delete(workspace, later.object_id, later.version_id)
+    until(lambda: len(closings(workspace)) == 2, "and so is the next")
+    assert {event.object_id for event in closings(workspace)} == {sound.object_id, later.object_id}
+    assert sorted(job_states(cluster, workspace)) == ["closed", "closed", "open"]
+
+
 @pytest.mark.parametrize("held", ["keys", "rows"])
 def test_a_job_that_a_killed_process_left_is_finished(
     postgres: EmbeddedServer, clone_database: CloneDatabase, held: str
