@@ -50,7 +50,7 @@ _COLLECTION_THRESHOLD: Final = 10_000
 def serve(**options: Any) -> None:
     """Serves. Every setting is also an environment variable; see docs/settings.md."""
     settings = read_settings(**options)
-    _refuse_exposure(settings)
+    _refuse_arrangement(settings)
     configure_logs(settings)
     with database_urls(settings) as urls:
         _prepare(settings, urls)
@@ -84,10 +84,16 @@ def _run(process: Coroutine[Any, Any, None]) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def _refuse_exposure(settings: Settings) -> None:
+def _refuse_arrangement(settings: Settings) -> None:
     if (settings.tls_cert_file is None) != (settings.tls_key_file is None):
         # Half of the pair would mean plaintext where TLS was meant.
         raise click.UsageError("set both of REMIT_TLS_CERT_FILE and REMIT_TLS_KEY_FILE, or neither")
+    if settings.issuers_file is None and not settings.development_issuer:
+        raise click.UsageError(
+            "nobody's tokens are trusted: set REMIT_ISSUERS_FILE, or REMIT_DEVELOPMENT_ISSUER to true"
+        )
+    if settings.database_url is None and settings.migrate_database_url is not None:
+        raise click.UsageError("REMIT_MIGRATE_DATABASE_URL is for migrations: set REMIT_DATABASE_URL to serve")
     if settings.listen_is_loopback or settings.allow_insecure_listen:
         return
     if settings.tls_cert_file is None or settings.tls_key_file is None:

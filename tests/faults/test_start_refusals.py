@@ -83,6 +83,8 @@ def test_a_role_without_row_level_security_is_refused(cluster: Cluster) -> None:
         ),
         ({"REMIT_TLS_CERT_FILE": "/none"}, "REMIT_TLS_KEY_FILE"),
         ({"REMIT_TLS_KEY_FILE": "/none"}, "REMIT_TLS_CERT_FILE"),
+        ({"REMIT_DEVELOPMENT_ISSUER": "false"}, "REMIT_ISSUERS_FILE"),
+        ({"REMIT_MIGRATE_DATABASE_URL": "host=/none"}, "REMIT_DATABASE_URL"),
         ({"REMIT_WORKERS": "0"}, "setting workers"),
         ({"REMIT_LISTEN": "nowhere"}, "setting listen"),
         ({"REMIT_LISTEN": "127.0.0.1:70000"}, "setting listen"),
