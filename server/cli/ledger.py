@@ -101,7 +101,12 @@ def export_command(tenant_id: str, scope_id: str, out: Path | None, database_url
     """
     settings = read_settings(database_url=database_url, data_dir=data_dir)
     with database_urls(settings) as urls:
-        count = asyncio.run(_export(urls.server, tenant_id, scope_id, out))
+        try:
+            count = asyncio.run(_export(urls.server, tenant_id, scope_id, out))
+        except OSError as error:
+            if out is None:
+                raise
+            raise click.ClickException(f"can't write {out}: {error.strerror}") from None
     if count is None:
         raise click.ClickException(f"tenant {tenant_id} has no workspace {scope_id}")
     click.echo(f"{count} lines", err=True)

@@ -109,11 +109,12 @@ def _grant_text(grant: Grant, standing: Mapping[str, Any]) -> Text:
         if name in told:
             made.append(f" {called} {', '.join(told[name]['values'])}")
     limit = told.get("usage_limit")
-    made.append(f"; {standing.get('uses', 0)} of {limit} uses" if limit else f"; {standing.get('uses', 0)} uses")
+    uses = standing.get("uses", 0)
+    made.append(f"; {uses} of {limit} uses taken" if limit else f"; {uses} uses taken, without limit")
     if standing.get("effective"):
         made.append("; effective", "green")
     elif standing:
-        made.append(f"; ended: {standing.get('ineffective_reason', '')}", "yellow")
+        made.append(f"; not effective: {standing.get('ineffective_reason', '')}", "yellow")
     made.append(f"  …{grant.delegation_id[-12:]}", "dim")
     return made
 
